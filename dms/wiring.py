@@ -28,24 +28,24 @@ from dms.loops.workers import (
 )
 from dms.settings import DmsSettings
 from dms.usecases.context import DmsContext
-from dms.usecases.file_reads import FileReads
-from dms.usecases.file_work import FileWork
-from dms.usecases.measure_storages import measurements
-from dms.usecases.watch_storages import StorageMonitor
+from dms.usecases.files.file_reads import FileReads
+from dms.usecases.files.file_work import FileWork
+from dms.usecases.storages.measure_storages import measurements
+from dms.usecases.storages.watch_storages import StorageMonitor
 from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.audit.router import audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
-from sluice.servicekit.http import Health, create_app
-from sluice.servicekit.lifecycle import Component
-from sluice.servicekit.loop import Loop, wake_idle
+from sluice.servicekit.messages.outbox import OutboxRelay
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.quotas.router import quotas_router
-from sluice.servicekit.service import Service
-from sluice.servicekit.service_clients import Links
+from sluice.servicekit.running.lifecycle import Component
+from sluice.servicekit.running.loop import Loop, wake_idle
+from sluice.servicekit.running.service import Service
+from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
+from sluice.servicekit.web.http import Health, create_app
 
 #: Planner settings for the statements of the DMS, which all look rows up by index. A cached plan
 #: from a time of small tables would scan whole tables once a burst of files has filled them.

@@ -17,7 +17,7 @@ from pilot.settings import PilotSettings, sentences_of
 from pilot.wiring import run_pilot
 from sluice.garbage_collection import keep_what_is_loaded
 from sluice.proxies import UnusableProxy
-from sluice.servicekit.logging import configure_logging
+from sluice.servicekit.running.logging import configure_logging
 from sluice.servicekit.settings_sources import unknown_among
 from sluice.visible_paths import absolute_entries
 

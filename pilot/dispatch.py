@@ -13,9 +13,9 @@ import structlog
 from pilot.backoff import Backoff
 from pilot.domain.model import StopReason
 from pilot.runner.protocol import JobFrame, StopFrame, ToSlot
-from sluice.contracts.pilots import JobToken, LeasedJob
-from sluice.contracts.problems import NotAvailable, ServiceError
-from sluice.contracts.secrets import SecretValues
+from sluice.contracts.access.secrets import SecretValues
+from sluice.contracts.common.problems import NotAvailable, ServiceError
+from sluice.contracts.pilots.pilots import JobToken, LeasedJob
 
 log = structlog.get_logger(__name__)
 

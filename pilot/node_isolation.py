@@ -15,7 +15,7 @@ from pilot.node.slot_users import claim, named_users, why_not
 from pilot.sandbox.sandbox import Sandbox
 from pilot.settings import PilotSettings
 from pilot.users.slot_user import SlotUser
-from sluice.contracts.states import SandboxKind
+from sluice.contracts.common.states import SandboxKind
 
 log = structlog.get_logger(__name__)
 

@@ -50,8 +50,8 @@ from pilot.runner.protocol import (
     UnloadFrame,
 )
 from pilot.slot_processes import SlotListener, SlotProcesses
-from sluice.contracts.numbers import size_text
-from sluice.contracts.pilots import AttemptReport, Heartbeat
+from sluice.contracts.common.numbers import size_text
+from sluice.contracts.pilots.pilots import AttemptReport, Heartbeat
 from sluice.os_errors import sentence_of
 
 log = structlog.get_logger(__name__)
@@ -141,10 +141,10 @@ class PilotRuntime:
             return "its disk had no room for the last job: one job is tried now and then"
         return ""
 
-    def note_held(self) -> None:
+    def save_tokens(self) -> None:
         """Record the held jobs, so that a pilot started after a kill can give them back."""
         try:
-            self._run.note_held(self.core.tokens)
+            self._run.save_tokens(self.core.tokens)
         except OSError as error:  # The disk is full: the jobs wait until their leases end.
             log.warning("pilot.held_not_noted", error=str(error))
 
@@ -187,7 +187,7 @@ class PilotRuntime:
             case SendReport(report=report):
                 self._send(report)
             case ReportDeadSlot(report=report):
-                self._beside(self._salvage(report))
+                self._beside(self._report_dead_slot(report))
             case StartSlot(slot=slot):
                 self._beside(self._start_slot(slot))
             case ReleaseSlot(slot=slot):
@@ -205,7 +205,7 @@ class PilotRuntime:
     def _send(self, report: AttemptReport) -> None:
         self._outbox.add(report, self._journals.pop((report.id, report.attempt), None))
 
-    async def _salvage(self, report: AttemptReport) -> None:
+    async def _report_dead_slot(self, report: AttemptReport) -> None:
         traces = await asyncio.to_thread(read_journals, self._run.journals)
         trace = traces.get((report.id, report.attempt))
         if trace is not None and trace.report is not None:

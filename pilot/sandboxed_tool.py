@@ -24,8 +24,8 @@ from pilot.sandbox.sandbox import SandboxOptions
 from pilot.sandbox.sandbox_instance import SandboxedProgram, SandboxError, SandboxInstance
 from pilot.sandbox.view import View, VisibleFile
 from pilot.settings import PilotSettings, sentences_of
-from sluice.contracts.base import Contract
-from sluice.servicekit.logging import configure_logging
+from sluice.contracts.common.base import Contract
+from sluice.servicekit.running.logging import configure_logging
 
 #: Exit codes as of ``docker run``: not started, not found, and the base for a signal's number.
 _NOT_STARTED, _NOT_THERE, _BY_SIGNAL = 125, 127, 128

@@ -25,11 +25,11 @@ from pydantic_settings import (
 from pilot.sandbox.added_paths import why_hidden
 from pilot.sandbox.network import usable
 from pilot.sandbox.sandbox import SandboxUse
-from sluice.contracts.base import Name
-from sluice.contracts.node_parts import ToldPart
-from sluice.contracts.resources import Labels, NamedAmounts
-from sluice.contracts.states import ContainerEngine
-from sluice.contracts.wording import in_words, names_value, sentence_of
+from sluice.contracts.common.base import Name
+from sluice.contracts.common.states import ContainerEngine
+from sluice.contracts.common.wording import in_words, names_value, sentence_of
+from sluice.contracts.jobs.resources import Labels, NamedAmounts
+from sluice.contracts.pilots.node_parts import ToldPart
 from sluice.visible_text import quoted
 
 

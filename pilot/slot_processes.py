@@ -49,7 +49,7 @@ _ENVIRONMENT = (
 _NOT_STOPPED = "did not stop it when it was told to, and was killed"
 
 #: Maximum size of a frame, which may contain a large tool.
-_MOST_FRAME = 1 << 26
+_MAX_FRAME = 1 << 26
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class SlotProcesses:
                 except OSError:  # The server has just ended.
                     ours.close()
                     raise
-        reader, writer = await asyncio.open_connection(sock=ours, limit=_MOST_FRAME)
+        reader, writer = await asyncio.open_connection(sock=ours, limit=_MAX_FRAME)
         self._writers[slot] = writer
         self._readers[slot] = asyncio.create_task(self._read(slot, reader), name=f"slot {slot}")
 

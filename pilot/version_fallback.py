@@ -7,7 +7,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.common.problems import Unprocessable
 
 Request = TypeVar("Request")
 Answer = TypeVar("Answer")

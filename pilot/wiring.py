@@ -36,14 +36,14 @@ from pilot.settings import PilotSettings
 from pilot.slot_processes import SlotProcesses
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
-from sluice.contracts.node_parts import NodePart
-from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.pilots.node_parts import NodePart
+from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot, SignOff
 from sluice.fit import NodeCapacity
 from sluice.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth
 from sluice.pilot_access.key import PilotKey
-from sluice.servicekit.processes import until_ended
+from sluice.servicekit.running.processes import until_ended
 
 log = structlog.get_logger(__name__)
 

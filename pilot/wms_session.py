@@ -13,7 +13,10 @@ from pilot.backoff import Backoff
 from pilot.boot_clock import boot_time
 from pilot.version_fallback import VersionFallback
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import (
+from sluice.contracts.access.secrets import SecretValues
+from sluice.contracts.common.problems import NotFound, ServiceError, Unauthenticated, Unprocessable
+from sluice.contracts.common.states import SandboxKind
+from sluice.contracts.pilots.pilots import (
     Heartbeat,
     HeartbeatAnswer,
     JobToken,
@@ -23,9 +26,6 @@ from sluice.contracts.pilots import (
     Registration,
     StorageUrls,
 )
-from sluice.contracts.problems import NotFound, ServiceError, Unauthenticated, Unprocessable
-from sluice.contracts.secrets import SecretValues
-from sluice.contracts.states import SandboxKind
 
 log = structlog.get_logger(__name__)
 

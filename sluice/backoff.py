@@ -1,7 +1,7 @@
 """Backoff: the formula of growing pauses between attempts."""
 
 #: The number of failures from which on the power stays the same, so that it does not overflow.
-_MOST_STEPS = 100
+_MAX_STEPS = 100
 
 
 def pause_after(failures: int, *, first: float, longest: float, factor: float = 2.0) -> float:
@@ -13,4 +13,4 @@ def pause_after(failures: int, *, first: float, longest: float, factor: float = 
         longest: The longest pause, in the same unit.
         factor: The growth.
     """
-    return min(first * factor ** min(failures - 1, _MOST_STEPS), longest)
+    return min(first * factor ** min(failures - 1, _MAX_STEPS), longest)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds, version_key
-from sluice.contracts.numbers import in_full
-from sluice.contracts.resources import Amounts
+from sluice.contracts.common.numbers import in_full
+from sluice.contracts.jobs.gpus import FreeGpu, Gpu, GpuNeeds, version_key
+from sluice.contracts.jobs.resources import Amounts
 
 #: The tolerance with which fractions add up to whole numbers.
 _ROUNDED = 1e-6

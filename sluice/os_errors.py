@@ -9,7 +9,7 @@ from sluice.visible_text import escaped, visible_line
 #: Libraries whose errors have the cause in the errors before them.
 _WRAPPING = ("httpx", "httpcore")
 #: The most characters of a library's message.
-_MOST_SAID = 500
+_MAX_SAID = 500
 
 
 def reason_of(error: BaseException) -> str:
@@ -20,7 +20,7 @@ def reason_of(error: BaseException) -> str:
         return said
     if (place := _place_in_text(error)) is not None:
         return place
-    said = " ".join(str(error).split())[:_MOST_SAID]
+    said = " ".join(str(error).split())[:_MAX_SAID]
     return visible_line(said) or type(error).__name__
 
 

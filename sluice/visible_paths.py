@@ -26,7 +26,7 @@ _SHARED = (
 _OWN_OF_SANDBOXES = ("/dev", "/etc", "/proc", "/sys")
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108
 #: The most links that are followed from folders with programs to files elsewhere.
-_MOST_LINKS = 500
+_MAX_LINKS = 500
 
 
 @dataclass(slots=True)
@@ -246,8 +246,8 @@ def _follow_links(found: VisiblePaths, folders: Iterable[str], hidden: Sequence[
     """Make the targets of links in folders with programs visible."""
     links = (link for folder in dict.fromkeys(folders) for link in _links_out(folder))
     for number, (link, target) in enumerate(links):
-        if number == _MOST_LINKS:
-            found.dropped[link] = f"it is one of more than {_MOST_LINKS} links to other folders"
+        if number == _MAX_LINKS:
+            found.dropped[link] = f"it is one of more than {_MAX_LINKS} links to other folders"
             return
         if any(within(target, path) for path in hidden) or _is_visible(found, target):
             continue

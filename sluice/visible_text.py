@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 #: The most characters of a value that a message shows.
-MOST_SHOWN = 200
+MAX_SHOWN = 200
 #: Characters that display the text after them in another order (Unicode, UAX 9): embeddings,
 #: overrides, isolates.
 REORDERING = frozenset(map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A)]))
@@ -61,14 +61,14 @@ def quoted(value: object) -> str:
     Invisible characters are escaped, and a long value is cut.
     """
     if isinstance(value, bytes):
-        value = value[: MOST_SHOWN + 1].decode(errors="surrogateescape")
+        value = value[: MAX_SHOWN + 1].decode(errors="surrogateescape")
     if isinstance(value, str):
         return f"'{_beginning(value)}'"
     return _beginning(json.dumps(value, ensure_ascii=False, default=str))
 
 
 def _beginning(text: str) -> str:
-    return escaped(text) if len(text) <= MOST_SHOWN else f"{escaped(text[:MOST_SHOWN])}…"
+    return escaped(text) if len(text) <= MAX_SHOWN else f"{escaped(text[:MAX_SHOWN])}…"
 
 
 def _escaped_character(character: str) -> str:

@@ -38,7 +38,7 @@ STDOUT_PATH = "WARM_STDOUT"
 #: The first descriptor for the protocol. Programs that close all descriptors usually close only
 #: lower ones.
 _FIRST_DESCRIPTOR = 64
-_MOST_CHUNK = 1 << 16
+_MAX_CHUNK = 1 << 16
 #: Python's exit codes if standard output could not be written, and after Ctrl-C.
 _UNWRITTEN, _INTERRUPTED = 120, 130
 _STDERR = 2
@@ -153,7 +153,7 @@ class _Requests:
         """Read requests, and return False if the other side has closed."""
         import json  # noqa: PLC0415
 
-        chunk = os.read(self._descriptor, _MOST_CHUNK)
+        chunk = os.read(self._descriptor, _MAX_CHUNK)
         *lines, self._text = (self._text + chunk).split(b"\n")
         for line in filter(bytes.strip, lines):
             request = json.loads(line)

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.common.wording import sentence_of
 from sluice.os_errors import reason_of
 
 #: The C parser, if PyYAML has it, is ten times faster.

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.common.wording import sentence_of
 from stack.links import FaultKind, ProxyLink
 from stack.plan import PartKind
 from stack.supervisor import SupervisedProcess

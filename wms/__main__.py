@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from sluice.servicekit.process import Parts, run_service
+from sluice.servicekit.running.process import Parts, run_service
 
 if TYPE_CHECKING:
     from wms.settings import WmsSettings

@@ -2,7 +2,7 @@
 
 from prometheus_client import Counter, Histogram
 
-from sluice.contracts.states import TaskState
+from sluice.contracts.common.states import TaskState
 from sluice.servicekit.metrics import ServiceMetrics
 
 

@@ -5,10 +5,10 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
-from sluice.contracts.base import Contract
-from sluice.contracts.resources import Labels, NamedAmounts
-from sluice.contracts.simulation import PolicyName
-from sluice.contracts.states import ContainerEngine, SandboxKind
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.states import ContainerEngine, SandboxKind
+from sluice.contracts.jobs.resources import Labels, NamedAmounts
+from sluice.contracts.jobs.simulation import PolicyName
 from sluice.servicekit.sealing import SealingSettings
 
 

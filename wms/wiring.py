@@ -5,7 +5,7 @@ from functools import partial
 
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.pilots import NodeResources
+from sluice.contracts.pilots.pilots import NodeResources
 from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.principal import PilotCaller
 from sluice.servicekit.access.tokens import FirstOf, FixedTokens, PilotTokens
@@ -13,16 +13,16 @@ from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.audit.router import audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges, Measurement, Rows
-from sluice.servicekit.http import Health, create_app
-from sluice.servicekit.loop import wake_idle
+from sluice.servicekit.messages.outbox import OutboxRelay
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.quotas.router import quotas_router
+from sluice.servicekit.running.loop import wake_idle
+from sluice.servicekit.running.service import Service
+from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.sealing import Sealer
-from sluice.servicekit.service import Service
-from sluice.servicekit.service_clients import Links
 from sluice.servicekit.transport.base import Transport
-from wms.api.asked import asked_router
+from sluice.servicekit.web.http import Health, create_app
+from wms.api.human_tasks import human_tasks_router
 from wms.api.limits import limits_router
 from wms.api.owners import TaskOwners
 from wms.api.pilot_protocol import pilot_protocol_router
@@ -42,18 +42,18 @@ from wms.api.tasks import (
 from wms.api.times import times_router
 from wms.consumers.tasks import task_consumers, wake_consumer
 from wms.db.gauges import MEASUREMENTS
-from wms.db.quotas import WAITING
+from wms.db.tasks.quotas import WAITING
 from wms.domain.matching import PilotNode
 from wms.domain.policies import policy_of
 from wms.domain.rank import RankWeights
 from wms.loops.ready_listener import ReadyListener
 from wms.loops.work import maintenance_loops, split_loops
 from wms.settings import WmsSettings
-from wms.usecases.check_outputs import CheckOutputs
-from wms.usecases.check_schedulability import list_unschedulable
 from wms.usecases.context import WmsContext, WmsRules
-from wms.usecases.give_secrets import GiveSecrets
-from wms.usecases.known_pilots import PilotAuthenticator, RevokedSites
+from wms.usecases.leasing.give_secrets import GiveSecrets
+from wms.usecases.pilots.known_pilots import PilotAuthenticator, RevokedSites
+from wms.usecases.reports.check_outputs import CheckOutputs
+from wms.usecases.tasks.check_schedulability import list_unschedulable
 
 #: Routers that need only the context.
 ROUTERS = (
@@ -70,7 +70,7 @@ ROUTERS = (
     shares_router,
     sites_router,
     times_router,
-    asked_router,
+    human_tasks_router,
 )
 
 

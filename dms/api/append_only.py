@@ -6,17 +6,17 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from dms.usecases.collect_files import collect_files
-from dms.usecases.cut_slice import cut_slice
-from dms.usecases.list_append_only import list_append_only
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.append_only import Collected, CollectFiles, CutAnswer, CutSlice
-from sluice.contracts.append_only_list import AppendOnlyList
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from dms.usecases.append_only.collect_files import collect_files
+from dms.usecases.append_only.cut_slice import cut_slice
+from dms.usecases.append_only.list_append_only import list_append_only
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.data.append_only import Collected, CollectFiles, CutAnswer, CutSlice
+from sluice.contracts.data.append_only_list import AppendOnlyList
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 
 
 def append_only_router(database: Database, *, on_complete: Callable[[], None]) -> APIRouter:
@@ -25,7 +25,7 @@ def append_only_router(database: Database, *, on_complete: Callable[[], None]) -
 
     @router.get("/standing", responses=errors(NotAvailable))
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.INTAKE)
-    async def standing(
+    async def append_only_datasets(
         visibility: Seen,
         uid: Annotated[UUID | None, Query(description="This one alone.")] = None,
         generations: Annotated[

@@ -8,16 +8,22 @@ from fastapi import APIRouter, Query, Request, Response
 from dms.api.files import FileId
 from dms.domain.ranges import NotSatisfiable, Span, names_tag, span_of
 from dms.usecases.context import DmsContext
-from dms.usecases.pack_archive import ArchiveParts, pack_archive
-from dms.usecases.read_content import FileContent, open_content, open_log, pieces
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.base import StorageUrl
-from sluice.contracts.datasets import ArchiveFormat
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Problem, Unprocessable
+from dms.usecases.files.pack_archive import ArchiveParts, pack_archive
+from dms.usecases.files.read_content import FileContent, open_content, open_log, pieces
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.common.base import StorageUrl
+from sluice.contracts.common.problems import (
+    Conflict,
+    NotAvailable,
+    NotFound,
+    Problem,
+    Unprocessable,
+)
+from sluice.contracts.data.datasets import ArchiveFormat
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors, problem_response
-from sluice.servicekit.streaming import FOREIGN_CONTENT, Streamed, attachment
+from sluice.servicekit.web.http import api_router, errors, problem_response
+from sluice.servicekit.web.streaming import FOREIGN_CONTENT, Streamed, attachment
 
 _BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 _CONTENT: dict[int | str, dict[str, Any]] = {

@@ -6,17 +6,19 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query, Request, Response
 
-from dms.usecases.close_dataset import close_dataset
 from dms.usecases.context import DmsContext
-from dms.usecases.list_datasets import DatasetQuery, list_datasets, read_dataset
-from dms.usecases.list_stalled import list_stalled
-from dms.usecases.read_status import read_status
-from dms.usecases.register_dataset import register_dataset
-from dms.usecases.request_deletion import request_deletion
-from dms.usecases.resume_dataset import resume_dataset
-from dms.usecases.share_dataset import share_dataset
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.datasets import (
+from dms.usecases.datasets.close_dataset import close_dataset
+from dms.usecases.datasets.list_datasets import DatasetQuery, list_datasets, read_dataset
+from dms.usecases.datasets.list_stalled import list_stalled
+from dms.usecases.datasets.read_status import read_status
+from dms.usecases.datasets.register_dataset import register_dataset
+from dms.usecases.datasets.request_deletion import request_deletion
+from dms.usecases.datasets.resume_dataset import resume_dataset
+from dms.usecases.datasets.share_dataset import share_dataset
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.owners import Share
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.data.datasets import (
     CloseDataset,
     Dataset,
     DatasetPage,
@@ -25,13 +27,11 @@ from sluice.contracts.datasets import (
     StalledList,
     require_no_kept_keys,
 )
-from sluice.contracts.owners import Share
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.access.asking import Asking, Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal import Person, principal_of
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 
 Released = Annotated[
     bool,

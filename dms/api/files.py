@@ -6,17 +6,17 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query, Response
 
-from dms.usecases.check_stated_files import check_stated_files
 from dms.usecases.context import DmsContext
-from dms.usecases.list_files import list_files, read_file
-from dms.usecases.register_files import register_files
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.datasets import File, FilePage, NewFiles, Registered
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.stated_files import CheckFiles, FileFaults
+from dms.usecases.files.check_stated_files import check_stated_files
+from dms.usecases.files.list_files import list_files, read_file
+from dms.usecases.files.register_files import register_files
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.data.datasets import File, FilePage, NewFiles, Registered
+from sluice.contracts.data.stated_files import CheckFiles, FileFaults
 from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from uuid import UUID
 
-from dms.usecases.require_present import require_present
-from sluice.contracts.owners import Visibility
+from dms.usecases.datasets.require_present import require_present
+from sluice.contracts.access.owners import Visibility
 from sluice.servicekit.database import Database
 
 _OF_ONE = "/api/v1/datasets/{uid}"

@@ -6,14 +6,14 @@ from uuid import UUID
 from fastapi import APIRouter, Query, Request
 
 from dms.usecases.context import DmsContext
-from dms.usecases.receive_pieces import join_pieces, list_pieces, receive_piece
-from sluice.contracts.access import CallingService
-from sluice.contracts.assets import JoinedFile, JoinPieces, Pieces
-from sluice.contracts.bounds import NewFileName
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from dms.usecases.files.receive_pieces import join_pieces, list_pieces, receive_piece
+from sluice.contracts.access.access import CallingService
+from sluice.contracts.common.bounds import NewFileName
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.data.assets import JoinedFile, JoinPieces, Pieces
 from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 
 Offset = Annotated[int, Query(ge=0, lt=10**15)]
 _BYTES = {

@@ -5,16 +5,16 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from dms.db.periods import PERIODS, RUNS
-from dms.usecases.end_span import end_span
-from dms.usecases.read_runs import read_frames, read_periods, read_run, read_runs
-from dms.usecases.register_run import register_frames, register_period, register_run
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.datasets import Registered
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.runs import EndTime, Frame, NewFrames, NewPeriod, NewRun, Period, Run
+from dms.usecases.runs.end_span import end_span
+from dms.usecases.runs.read_runs import read_frames, read_periods, read_run, read_runs
+from dms.usecases.runs.register_run import register_frames, register_period, register_run
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.data.datasets import Registered
+from sluice.contracts.data.runs import EndTime, Frame, NewFrames, NewPeriod, NewRun, Period, Run
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 
 
 def runs_router(database: Database) -> APIRouter:

@@ -5,18 +5,18 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 
 from dms.usecases.context import DmsContext
-from dms.usecases.enable_storage import disable_storage, enable_storage
-from dms.usecases.list_storages import list_storages, measure_storages
-from dms.usecases.register_storage import register_storage
-from dms.usecases.set_room_needed import set_room_needed
-from dms.usecases.watch_water_marks import find_on_storage, set_marks
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.datasets import DatasetUids, NewStorage, Storage, WaterMarks
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.room import RoomNeeded, StorageRoom
-from sluice.contracts.states import StorageType
+from dms.usecases.storages.enable_storage import disable_storage, enable_storage
+from dms.usecases.storages.list_storages import list_storages, measure_storages
+from dms.usecases.storages.register_storage import register_storage
+from dms.usecases.storages.set_room_needed import set_room_needed
+from dms.usecases.storages.watch_water_marks import find_on_storage, set_marks
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import DatasetUids, NewStorage, Storage, WaterMarks
+from sluice.contracts.data.room import RoomNeeded, StorageRoom
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 
 
 def storages_router(context: DmsContext) -> APIRouter:

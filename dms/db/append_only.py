@@ -6,24 +6,24 @@ from datetime import datetime
 from uuid import UUID
 
 from dms.db.datasets import DatasetRow, to_dataset, to_row
-from sluice.contracts.append_only import CutSlice, SliceConsumer, SliceOf
-from sluice.contracts.append_only_list import AppendOnlyDataset
-from sluice.contracts.owners import Visibility
-from sluice.contracts.states import DatasetState
+from sluice.contracts.access.owners import Visibility
+from sluice.contracts.common.states import DatasetState
+from sluice.contracts.data.append_only import CutSlice, SliceConsumer, SliceOf
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.servicekit.database import Connection
 
 LOCK_NAME = """
--- Nobody else makes the group's standing data set of this name until the transaction ends.
+-- Only one transaction at a time creates the append-only data set of this name and group.
 SELECT pg_advisory_xact_lock(hashtextextended('standing ' || $2 || ' ' || $1, 0))
 """
 
-SELECT_STANDING = f"""
+SELECT_APPEND_ONLY = f"""
 SELECT * FROM datasets
 WHERE standing = $1 AND owner_group = $2 AND state = '{DatasetState.OPEN}' ORDER BY position LIMIT 1
 FOR UPDATE
 """
 
-MARK_STANDING = "UPDATE datasets SET standing = $2 WHERE uid = $1 RETURNING *"
+MARK_APPEND_ONLY = "UPDATE datasets SET standing = $2 WHERE uid = $1 RETURNING *"
 MARK_SLICE = "UPDATE datasets SET slice = $2, shared_with = $3 WHERE uid = $1"
 
 SELECT_COLLECTED = """
@@ -39,9 +39,8 @@ VALUES ($1, $2, $3, $4, $5, $6, coalesce((SELECT generation FROM slices WHERE da
 """
 
 APPEND = r"""
--- The source's files behind those that are there, in its order: by reference, under numbers of
--- their own, with the names that tools gave them. Which part of a name that is:
--- sluice/contracts/naming.py.
+-- Append the files of the source by reference, in its order. They get new numbers and keep the
+-- names that tools gave them. sluice/contracts/common/naming.py defines that part of a name.
 WITH found AS MATERIALIZED (
     SELECT d.name, d.file_id, f.size, $3 - 1 + row_number() OVER (ORDER BY d.seq, d.name) AS place
     FROM dataset_files d JOIN files f ON f.id = d.file_id
@@ -60,7 +59,7 @@ SELECT count(*) AS files, coalesce(sum(size), 0) AS bytes FROM found
 """
 
 CUT = """
--- Files with numbers from $3 on, and below $4, as they are.
+-- Link the files with numbers from $3 up to, but not including, $4.
 WITH given AS MATERIALIZED (
     SELECT name, seq, file_id FROM dataset_files
     WHERE dataset_uid = $2 AND seq >= $3 AND seq < $4
@@ -95,8 +94,8 @@ INSERT INTO slices (standing_uid, reader, number, used, occasion, dataset_uid, g
 VALUES ($1, $2, $3, $4, $5, $6, 1 + {_highest("$1", "$7")})
 """
 
-LIST_STANDING = f"""
--- Open ones alone: what is being deleted grows no more.
+LIST_APPEND_ONLY = f"""
+-- A data set that is being deleted does not grow any more.
 SELECT *, {_highest("uid", "0")} AS generation FROM datasets
 WHERE standing IS NOT NULL AND state = '{DatasetState.OPEN}' AND ($2::uuid IS NULL OR uid = $2)
     AND ($1::text[] IS NULL OR owner_group = ANY($1) OR shared_with && $1)
@@ -104,7 +103,7 @@ ORDER BY position
 """
 
 LIST_READERS = f"""
--- The last slice that each was given, and the generation of what came after it.
+-- The last slice of each trigger, and the generation of the files after it.
 SELECT last.*, {_highest("last.standing_uid", "last.used")} AS generation FROM (
     SELECT DISTINCT ON (standing_uid, reader)
         standing_uid, reader, number, used, at, dataset_uid
@@ -147,13 +146,13 @@ class LastSlice:
 async def lock_append_only(connection: Connection, name: str, group: str) -> DatasetRow | None:
     """Lock a group's append-only data set, and its name; return None if it does not exist yet."""
     await connection.execute(LOCK_NAME, name, group)
-    row = await connection.fetchrow(SELECT_STANDING, name, group)
+    row = await connection.fetchrow(SELECT_APPEND_ONLY, name, group)
     return None if row is None else to_row(row)
 
 
 async def mark_append_only(connection: Connection, uid: UUID, name: str) -> DatasetRow:
     """Mark a data set as append-only under a name, and return it."""
-    row = await connection.fetchrow(MARK_STANDING, uid, name)
+    row = await connection.fetchrow(MARK_APPEND_ONLY, uid, name)
     assert row is not None  # noqa: S101 - it was made in this transaction
     return to_row(row)
 
@@ -270,7 +269,7 @@ async def list_append_only(
         uid: Only this data set.
         generations: Fill in the generations, which are 0 otherwise.
     """
-    rows = await connection.fetch(LIST_STANDING, visibility.names(), uid)
+    rows = await connection.fetch(LIST_APPEND_ONLY, visibility.names(), uid)
     readers: dict[UUID, list[SliceConsumer]] = {row["uid"]: [] for row in rows}
     for row in await connection.fetch(LIST_READERS, list(readers)):
         at: datetime = row["at"]

@@ -12,12 +12,12 @@ from uuid import UUID
 
 import asyncpg
 
-from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.servicekit.database import Connection
 from sluice.visible_text import quoted
 
 CLAIM_WORK = """
--- The data set that has waited longest in this state, if nobody works on it and it does not rest.
+-- Claim the data set that has waited longest in this state, if it is free and due.
 UPDATE datasets SET claim_token = $1, claim_until = now() + $2
 WHERE uid = (
     SELECT uid FROM datasets
@@ -29,9 +29,8 @@ RETURNING *
 """
 
 CLAIM_SWEEP = """
--- A closed, uploaded or deleted data set whose folder is due to be looked through, if nobody works
--- on it and it does not rest. (IS TRUE keeps the index of states, which would find all data sets
--- there are, out of it.)
+-- Claim a closed, uploaded or deleted data set whose folder is due for a sweep. IS TRUE keeps the
+-- planner from the index on states, which matches all data sets.
 UPDATE datasets SET claim_token = $1, claim_until = now() + $2
 WHERE uid = (
     SELECT uid FROM datasets
@@ -47,9 +46,8 @@ UPDATE datasets SET claim_until = now() + $3 WHERE uid = $1 AND claim_token = $2
 RETURNING 1
 """
 
-HOLD = """
--- In the transaction of a change: the claim stands, and nobody can take it or change the state
--- before this transaction ends.
+EXTEND_CLAIM = """
+-- The lock keeps the claim and the state until the transaction ends.
 SELECT 1 FROM datasets WHERE uid = $1 AND claim_token = $2 AND state = $3 FOR UPDATE
 """
 
@@ -58,13 +56,13 @@ UPDATE datasets SET claim_token = NULL, claim_until = NULL WHERE uid = $1 AND cl
 """
 
 REST = """
--- The work failed for now: why, and when it is tried again.
+-- Record a transient failure, with the reason and the time of the next attempt.
 UPDATE datasets SET failures = failures + 1, retry_at = now() + $3, reason = $4
 WHERE uid = $1 AND claim_token = $2
 """
 
 HALT = """
--- The work must not go on until a person has looked.
+-- Stop the work until a person resumes it.
 UPDATE datasets SET halted_at = now(), reason = $4, lost = CASE WHEN $5 THEN $4 END
 WHERE uid = $1 AND claim_token = $2 AND state = $3
 """
@@ -125,13 +123,13 @@ async def renew(connection: Connection, claim: DatasetClaim, seconds: float) -> 
     )
 
 
-async def hold(connection: Connection, claim: DatasetClaim) -> None:
+async def extend_claim(connection: Connection, claim: DatasetClaim) -> None:
     """Lock the row of a claimed data set until the transaction ends.
 
     Raises:
         ClaimLost: The claim ended, or the state of the data set changed.
     """
-    if await connection.fetchval(HOLD, claim.uid, claim.token, claim.state) is None:
+    if await connection.fetchval(EXTEND_CLAIM, claim.uid, claim.token, claim.state) is None:
         raise ClaimLost(claim)
 
 
@@ -140,12 +138,14 @@ async def release(connection: Connection, claim: DatasetClaim) -> None:
     await connection.execute(RELEASE, claim.uid, claim.token)
 
 
-async def rest(connection: Connection, claim: DatasetClaim, *, seconds: float, reason: str) -> None:
+async def retry_later(
+    connection: Connection, claim: DatasetClaim, *, seconds: float, reason: str
+) -> None:
     """Record a failure and its reason, and postpone the next attempt."""
     await connection.execute(REST, claim.uid, claim.token, timedelta(seconds=seconds), reason)
 
 
-async def halt(
+async def stop_retrying(
     connection: Connection, claim: DatasetClaim, *, reason: str, lost: bool = False
 ) -> None:
     """Halt the work until a person resumes it.

@@ -6,8 +6,8 @@ from datetime import datetime
 from uuid import UUID
 
 from dms.db.datasets import DatasetRow, to_row
-from sluice.contracts.owners import ALL, Visibility
-from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.servicekit.database import Connection
 
 #: SQL condition: the principal sees the data set. The parameter holds the groups of the
@@ -19,10 +19,9 @@ SELECT * FROM datasets WHERE uid = ANY($1::uuid[]) AND {_SEEN("$2")} ORDER BY po
 """
 
 LIST_CLOSED = f"""
--- In order of closing; nothing with a smaller position, or an earlier time, can appear later.
--- (Behind the last one that closed by then, which is looked for from the end: few are newer than a
--- time that somebody was given. IS TRUE keeps the index of states, which would find all data sets
--- there are, out of it.)
+-- In order of closing: nothing with a smaller position or an earlier time appears later. The
+-- subquery finds the last data set closed by $4 from the end, because few are newer. IS TRUE keeps
+-- the planner from the index on states, which matches all data sets.
 SELECT * FROM datasets
 WHERE closed_position > $1 AND (state = ANY($2::text[])) IS TRUE AND ($3::text IS NULL OR type = $3)
     AND {_SEEN("$6")}
@@ -43,7 +42,7 @@ ORDER BY position LIMIT $5
 """
 
 LIST_NEWEST = f"""
--- The other way round; $1 is 0 at the beginning.
+-- The newest first. $1 is 0 for the first page.
 SELECT * FROM datasets
 WHERE ($1 = 0 OR position < $1) AND state = ANY($2::text[]) AND ($3::text IS NULL OR type = $3)
     AND ($4::timestamptz IS NULL OR coalesce(closed_at, registered_at) > $4)

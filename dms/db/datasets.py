@@ -10,10 +10,10 @@ import asyncpg
 
 from dms.domain.errors import UnknownPeriod
 from dms.domain.transitions import DATASET_MOVES
-from sluice.contracts.counts import PRODUCED
-from sluice.contracts.datasets import Dataset, NewDataset
-from sluice.contracts.life_cycles import states_before
-from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.common.life_cycles import states_before
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.counts import PRODUCED
+from sluice.contracts.data.datasets import Dataset, NewDataset
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
 from sluice.visible_text import quoted
@@ -33,8 +33,8 @@ ON CONFLICT (name) DO NOTHING RETURNING *
 SELECT_DATASET = "SELECT * FROM datasets WHERE uid = $1"
 SELECT_DATASET_BY_NAME = "SELECT * FROM datasets WHERE name = $1"
 UIDS_CALLED = """
--- The data set that is registered under the name; where none is, the outputs of chains that people
--- call so.
+-- The data set registered under the name. If there is none, outputs of chains whose `output_name`
+-- it is.
 SELECT uid FROM datasets WHERE name = $1
 UNION ALL
 SELECT uid FROM datasets
@@ -43,12 +43,12 @@ WHERE meta->>'output_name' = $1 AND meta ? 'chain'
 """
 
 LOCK_DATASET = """
--- Registrations of files into one data set follow one another.
+-- Files are registered into a data set by one transaction at a time.
 SELECT * FROM datasets WHERE uid = $1 FOR UPDATE
 """
 
 ADD_TO_COUNTERS = """
--- Bytes that no column would hold stay at what one does: no size is a reason to lose its file.
+-- Limit the sum to the column's maximum: a file is not lost because of its size.
 UPDATE datasets
 SET count_files = count_files + $2,
     bytes = least(bytes::numeric + $3::numeric, 9223372036854775807),
@@ -57,7 +57,8 @@ WHERE uid = $1
 """
 
 NOTE_LATE_FILES = """
--- Files came to a data set that is being deleted, or gone: the deleter looks again, or the sweeper.
+-- Files arrived at a data set that is being deleted or is gone. The deletion or the sweep must look
+-- again.
 UPDATE datasets SET late_files = true, sweep_at = CASE WHEN state = $2 THEN now() ELSE sweep_at END
 WHERE uid = $1
 """
@@ -65,9 +66,9 @@ WHERE uid = $1
 TAKE_CLOSING_LOCK = "SELECT pg_advisory_xact_lock($1)"
 
 CLOSE = """
--- The closing lock is held. Draws the next positions, with times in the same order and no two
--- alike: not those at which transactions began, and later than the last one whatever the clock
--- says. Has the folder looked through if Sluice writes it.
+-- The caller holds the closing lock. Positions and times rise in the same order, and no two times
+-- are equal. Times are not those of transaction starts, and never before the last one, even if the
+-- clock goes back. Folders that Sluice writes are due for a sweep.
 WITH base AS MATERIALIZED (
     SELECT greatest(clock_timestamp(), (
         SELECT closed_at FROM datasets WHERE closed_position IS NOT NULL
@@ -87,7 +88,7 @@ SET state = $3, closed_at = base.time + closing.turn * interval '1 microsecond',
     closed_position = closing.place,
     sweep_at = CASE WHEN type <> $4 AND url IS NOT NULL THEN now() END,
     close_at = coalesce(close_at, count_files),
-    -- What jobs wrote says how much that is.
+    -- Record how much the jobs wrote.
     meta = CASE WHEN type = ANY($5::text[])
         THEN meta || jsonb_build_object(
             $6::text, counts || jsonb_build_object('files', count_files, 'bytes', bytes)
@@ -100,8 +101,8 @@ RETURNING d.*
 """
 
 SELECT_COMPLETE = """
--- Open data sets that have all their files. Rows in another transaction's hands are left for the
--- next look: waiting for them with the closing lock held could be for ever.
+-- Open data sets that have all their files. Skip locked rows until the next round: waiting for them
+-- with the closing lock could take for ever.
 SELECT uid FROM datasets WHERE state = $1 AND close_at IS NOT NULL AND count_files >= close_at
 ORDER BY position LIMIT $2 FOR UPDATE SKIP LOCKED
 """
@@ -111,8 +112,8 @@ UPDATE datasets SET close_at = $3 WHERE uid = $1 AND state = $2 AND close_at IS 
 """
 
 MARK_DELETING = """
--- Whatever was going on with it ends: the holder of a claim finds the state changed when it next
--- looks. A request repeated for a halted deletion sets it going again.
+-- This ends any work on the data set: the holder of the claim notices the changed state. A repeated
+-- request resumes a halted deletion.
 UPDATE datasets SET state = $3, failures = 0, retry_at = NULL, reason = NULL, halted_at = NULL
 WHERE uid = $1 AND (state = ANY($2::text[]) OR (state = $3 AND halted_at IS NOT NULL))
 RETURNING uid
@@ -128,7 +129,7 @@ WHERE uid = $1 AND halted_at IS NOT NULL
 """
 
 BEGIN_UPLOAD = """
--- Of these, those that are closed and wanted on the output storage.
+-- Only data sets that are closed and that somebody asked to upload.
 UPDATE datasets SET state = $3, failures = 0, retry_at = NULL, reason = NULL, halted_at = NULL
 WHERE uid = ANY($1::uuid[]) AND state = ANY($2::text[]) AND upload_requested_at IS NOT NULL
 """

@@ -10,11 +10,11 @@ import asyncpg
 from dms.domain.completeness import UsedNumbers
 from dms.domain.differences import KnownFile, SubmittedFile
 from dms.domain.errors import PlaceRegisteredConcurrently
-from sluice.contracts.states import ReplicaState
+from sluice.contracts.common.states import ReplicaState
 from sluice.servicekit.database import Connection
 
 ANYTHING_THERE = """
--- Does the data set have any of these names, and does any file lie at these places?
+-- Return whether the data set has any of these names, and whether any file is at these places.
 SELECT
     EXISTS (
         SELECT 1 FROM dataset_files WHERE dataset_uid = $1 AND name = ANY($2::text[])
@@ -26,7 +26,7 @@ SELECT
 """
 
 SELECT_KNOWN = """
--- Files of these names, with every place at which each ever was.
+-- Files of these names, with every place where each has been.
 SELECT d.name, d.seq, f.size, f.checksum, array_agg(r.storage_id) AS storages,
     array_agg(r.path) AS paths
 FROM dataset_files d JOIN files f ON f.id = d.file_id JOIN replicas r ON r.file_id = f.id
@@ -35,8 +35,8 @@ GROUP BY d.name, d.seq, f.size, f.checksum
 """
 
 SELECT_AT_PLACES = """
--- Files that already lie at these places; they stay there until this transaction has ended. In
--- order of replica, as deletions.
+-- Lock files that are already at these places until the transaction ends. The order by replica is
+-- that of deletions.
 SELECT r.storage_id, r.path, r.file_id, r.state, f.size, f.checksum
 FROM unnest($1::uuid[], $2::text[]) AS sent (storage_id, path)
 JOIN replicas r ON r.storage_id = sent.storage_id AND r.path = sent.path AND r.state <> $3
@@ -45,9 +45,9 @@ ORDER BY r.id FOR SHARE OF r
 """
 
 INSERT_FILES = """
--- Files, their replicas, their places in the data set and the bytes they take up, in one
--- statement; in order of place, should others register files at the same ones. All of them, or
--- none where $11 says that each number is one file's, and one is taken.
+-- Insert files, replicas, entries of the data set and storage usage in one statement. The order by
+-- place prevents deadlocks with other registrations at the same places. If $11 demands unique
+-- numbers and one is taken, nothing is inserted.
 WITH given AS MATERIALIZED (
     SELECT * FROM unnest(
         $2::text[], $3::bigint[], $4::bigint[], $5::bytea[],
@@ -56,7 +56,7 @@ WITH given AS MATERIALIZED (
 ),
 taken AS MATERIALIZED (
     SELECT FROM given
-    -- Looked up one by one: a join might read all files of the data set.
+    -- One lookup for each number: a join might read all files of the data set.
     CROSS JOIN LATERAL (
         SELECT FROM dataset_files WHERE dataset_uid = $1 AND seq = given.seq LIMIT 1
     ) AS other
@@ -82,7 +82,7 @@ INSERT INTO dataset_files (dataset_uid, name, seq, file_id) SELECT $1, name, seq
 """
 
 SELECT_AT_NUMBER = """
--- The first of these numbers that a file of the data set has already, and that file's name.
+-- The first of these numbers that is taken, and the name of its file.
 SELECT given.seq, other.name FROM unnest($2::bigint[]) AS given (seq)
 CROSS JOIN LATERAL (
     SELECT name FROM dataset_files WHERE dataset_uid = $1 AND seq = given.seq LIMIT 1
@@ -95,7 +95,7 @@ SELECT min(seq) AS first, max(seq) AS last FROM dataset_files WHERE dataset_uid 
 """
 
 SELECT_GAPS = """
--- Between the lowest and the highest number, those that no file has.
+-- Ranges of unused numbers between the lowest and the highest number.
 SELECT before + 1 AS first, seq - 1 AS last FROM (
     SELECT seq, lag(seq) OVER (ORDER BY seq) AS before FROM dataset_files WHERE dataset_uid = $1
 ) AS numbered
@@ -103,7 +103,7 @@ WHERE seq > before + 1 ORDER BY seq LIMIT $2
 """
 
 INSERT_RELEASED = """
--- Files that were released in another data set, and so are in this one.
+-- Files that were released in another data set, and so in this one, too.
 WITH sent AS MATERIALIZED (
     SELECT nextval('files_id_seq') AS id, t.* FROM unnest(
         $2::text[], $3::bigint[], $4::bigint[], $5::bytea[],
@@ -126,14 +126,14 @@ SELECT $1, name, seq, id, statement_timestamp() FROM sent
 """
 
 LINK_FILES = """
--- Files that other data sets have too.
+-- Link files that belong to other data sets, too.
 INSERT INTO dataset_files (dataset_uid, name, seq, file_id)
 SELECT $1, * FROM unnest($2::text[], $3::bigint[], $4::bigint[])
 """
 
 LIST_FILES = """
--- One page in order of seq, then name; $6: with those that are released. Of several replicas the
--- latest that is there; of a deleted file the last that was.
+-- A page by seq, then name. $6 includes released files. Each file has its latest available replica,
+-- or the last one if it is deleted.
 SELECT d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin, r.storage_id, r.path, d.released
 FROM (
     SELECT name, seq, file_id, released_at IS NOT NULL AS released FROM dataset_files
@@ -150,8 +150,8 @@ ORDER BY d.seq, d.name
 
 
 OWN_NAMES_CLASH = r"""
--- Do two files have one name of their own? Which part of a name that is:
--- sluice/contracts/naming.py.
+-- Return whether two files have the same tool-given name: the part of a name that
+-- sluice/contracts/common/naming.py defines.
 SELECT count(*) <> count(DISTINCT regexp_replace(
     name, '^(?:[0-9]{8}|[1-9][0-9]{8,})\.[0-9]+-(.+)$', '\1'
 ))
@@ -159,7 +159,7 @@ FROM dataset_files WHERE dataset_uid = $1
 """
 
 SELECT_ONE = """
--- One file of a data set, as a page of them has it.
+-- One file of a data set, with the columns of LIST_FILES.
 SELECT d.name, d.seq, f.id, f.size, f.checksum, f.meta, f.origin, r.storage_id, r.path,
     d.released_at IS NOT NULL AS released
 FROM dataset_files d JOIN files f ON f.id = d.file_id
@@ -172,7 +172,7 @@ ORDER BY d.seq, d.name LIMIT 1
 """
 
 SELECT_FILE = """
--- One file of a data set with its copies that are there, the latest first.
+-- One file of a data set with its available replicas, the latest first.
 SELECT d.name, f.size, f.checksum,
     ARRAY(
         SELECT r.storage_id FROM replicas r WHERE r.file_id = f.id AND r.state = $3

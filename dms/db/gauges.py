@@ -1,6 +1,6 @@
 """Gauges of the catalogue. They count current work, not the history."""
 
-from sluice.contracts.states import DatasetState
+from sluice.contracts.common.states import DatasetState
 from sluice.servicekit.gauges import Measurement, rows_of
 
 _UNDER_WAY = (DatasetState.OPEN, DatasetState.UPLOADING, DatasetState.DELETING)
@@ -21,7 +21,7 @@ def _count(names: str, condition: str) -> str:
 UNDER_WAY = _count(_NAMES, "true")
 HALTED = f"""
 {_count(_WORKING, "d.halted_at IS NOT NULL")}
--- The folders of others are looked through after their end.
+-- Data sets in other states can only have a sweep that halted.
 UNION ALL SELECT state, count(*) FROM datasets
 WHERE sweep_at IS NOT NULL AND halted_at IS NOT NULL AND state NOT IN ({_WORKING}) GROUP BY state
 """

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from dms.db.datasets import to_dataset
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import Visibility
-from sluice.contracts.states import DatasetState, ReplicaState
+from sluice.contracts.access.owners import Visibility
+from sluice.contracts.common.states import DatasetState, ReplicaState
+from sluice.contracts.data.datasets import Dataset
 from sluice.servicekit.database import Connection
 
 OWNED = "SELECT name, owner_group, shared_with FROM datasets WHERE uid = $1"
 
 FOREIGN_FOLDER = f"""
--- Of these folders one that is a data set's which somebody in these groups does not see; the folder
--- of a storage is nobody's.
+-- One of these folders that belongs to a data set not visible to these groups. The folder of a
+-- storage belongs to nobody.
 SELECT url FROM datasets
 WHERE url = ANY($1::text[]) AND state <> '{DatasetState.DELETED}'
     AND NOT (owner_group = ANY($2::text[]) OR shared_with && $2)
@@ -23,7 +23,7 @@ LIMIT 1
 """
 
 FOREIGN_BELOW = f"""
--- Of the folders below this one the same.
+-- The same for folders below this one.
 SELECT url FROM datasets
 WHERE starts_with(url, $1 || '/') AND state <> '{DatasetState.DELETED}'
     AND NOT (owner_group = ANY($2::text[]) OR shared_with && $2)
@@ -31,7 +31,7 @@ LIMIT 1
 """
 
 FOREIGN_FILE = f"""
--- Of these places one where a file of data sets lies which he does not see.
+-- One of these places with a file that belongs to no data set visible to these groups.
 SELECT place.path FROM unnest($1::uuid[], $2::text[]) AS place (storage_id, path)
     JOIN replicas ON replicas.storage_id = place.storage_id AND replicas.path = place.path
         AND replicas.state <> '{ReplicaState.DELETED}'
@@ -85,7 +85,7 @@ async def foreign_folder(
     return found
 
 
-async def holds_foreign_folder(connection: Connection, url: str, visibility: Visibility) -> bool:
+async def contains_foreign_folder(connection: Connection, url: str, visibility: Visibility) -> bool:
     """Return whether a folder of a data set that the principal does not see lies below ``url``."""
     return await connection.fetchval(FOREIGN_BELOW, url, visibility.names()) is not None
 

@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 import asyncpg
 
 from dms.domain.errors import UnknownFrameFile, UnknownPeriod
-from sluice.contracts.runs import Frame, NewFrame, NewPeriod, NewRun, Period, Run
+from sluice.contracts.data.runs import Frame, NewFrame, NewPeriod, NewRun, Period, Run
 from sluice.servicekit.database import Connection
 
 INSERT_PERIOD = """
@@ -26,7 +26,7 @@ SELECT_PERIOD = "SELECT * FROM periods WHERE name = $1"
 SELECT_PERIODS = "SELECT * FROM periods ORDER BY name"
 
 INSERT_RUN = """
--- A row the first time; the period counts it in the same statement.
+-- Insert the run once, and count it in its period.
 WITH made AS (
     INSERT INTO runs (number, period, conditions, started_at, ended_at)
     VALUES ($1, $2, $3, $4, $5)
@@ -43,7 +43,7 @@ SELECT_RUN = "SELECT * FROM runs WHERE number = $1"
 SELECT_RUNS = "SELECT * FROM runs WHERE $1::text IS NULL OR period = $1 ORDER BY number"
 
 INSERT_FRAMES = """
--- Numbers that are new; the run counts them in the same statement.
+-- Insert frames with new numbers, and count them in their run.
 WITH made AS (
     INSERT INTO frames (run, number, file_id, meta)
     SELECT $1, * FROM unnest($2::bigint[], $3::bigint[], $4::jsonb[])

@@ -1,8 +1,8 @@
 """Quotas on the data of groups and people."""
 
 from dms.domain.errors import QuotaReached
-from sluice.contracts.quotas import Quantity, QuotaHolder
-from sluice.contracts.states import DatasetState
+from sluice.contracts.access.quotas import Quantity, QuotaHolder
+from sluice.contracts.common.states import DatasetState
 from sluice.servicekit.database import Connection
 from sluice.servicekit.quotas.counted_quantities import CountedQuantities
 

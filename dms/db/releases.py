@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
+from sluice.contracts.common.states import ReplicaState
 from sluice.contracts.messages import ReleaseFiles
-from sluice.contracts.states import ReplicaState
 from sluice.servicekit.database import Connection
 
 NOTE_READS = """
--- Files that are released already are left alone. $4: a task that is done with these, out of $3.
+-- Skip released files. $4 is the task that is done with the files, one of $3 tasks.
 INSERT INTO file_reads (dataset_uid, seq, readers, wanted)
 SELECT DISTINCT $1::uuid, given.seq, ARRAY[$4::uuid], $3::integer
 FROM unnest($2::bigint[]) AS given (seq)
@@ -28,16 +28,16 @@ WHERE NOT file_reads.readers @> excluded.readers
 """
 
 SELECT_DONE = """
--- Of these numbers those of files that all who read them are done with.
+-- The numbers of files that all downstream tasks are done with.
 SELECT given.seq FROM unnest($2::bigint[]) AS given (seq)
 JOIN file_reads AS r ON r.dataset_uid = $1 AND r.seq = given.seq
 WHERE cardinality(r.readers) >= r.wanted
 """
 
 RELEASE = """
--- Files that are registered, and not released. Gives the numbers that no file has.
+-- Release registered files, and return the numbers that no file has.
 WITH released AS (
-    -- The transaction may have waited for the data set since before the last reader had finished.
+    -- now() is too early: the transaction may have waited for the lock on the data set.
     UPDATE dataset_files SET released_at = statement_timestamp()
     WHERE dataset_uid = $1 AND seq = ANY($2::bigint[]) AND released_at IS NULL
     RETURNING file_id
@@ -62,7 +62,7 @@ _FORGET_ALL_READS = "DELETE FROM file_reads WHERE dataset_uid = $1"
 _SET_READ_AHEAD = "UPDATE datasets SET read_ahead = true WHERE uid = $1 AND NOT read_ahead"
 
 TAKE_REMOVALS = """
--- Several instances share them; who dies leaves them to others.
+-- Instances share the removals. Those of an instance that died are due again later.
 UPDATE removals AS r SET not_before = now() + $2
 FROM (
     SELECT file_id, dataset_uid FROM removals WHERE not_before <= now()
@@ -73,7 +73,7 @@ RETURNING r.dataset_uid, r.file_id
 """
 
 _DROP_REMOVALS = """
--- But those of files that have a copy which could not be removed.
+-- Keep removals of files with a replica that could not be removed.
 DELETE FROM removals AS g
 WHERE g.dataset_uid = $1 AND g.file_id = ANY($2::bigint[])
     AND NOT EXISTS (SELECT FROM replicas AS r WHERE r.file_id = g.file_id AND r.state = $3)

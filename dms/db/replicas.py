@@ -7,27 +7,26 @@ from uuid import UUID
 
 from dms.db.claims import DatasetClaim
 from dms.domain.transitions import DATASET_MOVES, REPLICA_MOVES
-from sluice.contracts.life_cycles import states_before
-from sluice.contracts.states import DatasetState, DatasetType, ReplicaState
+from sluice.contracts.common.life_cycles import states_before
+from sluice.contracts.common.states import DatasetState, DatasetType, ReplicaState
 from sluice.servicekit.database import Connection
 
 PAGE = """
--- The next files of a data set.
 SELECT seq, name, file_id FROM dataset_files WHERE dataset_uid = $1 AND (seq, name) > ($2, $3)
 ORDER BY seq, name LIMIT $4
 """
 
 LOCK_AVAILABLE = """
--- Nobody can begin to share these files before this transaction ends; in order, so that two
--- deletions do not block each other.
+-- No other transaction can link these files until this one ends. The order prevents deadlocks
+-- between deletions.
 SELECT id FROM replicas WHERE file_id = ANY($1::bigint[]) AND state = ANY($2::text[]) ORDER BY id
 FOR UPDATE
 """
 
 MARK_DELETING = """
--- Copies that may go: not those which another live data set holds (unless it has released them),
--- nor those below the folder that is kept. An uploaded data set holds the copies in its own folder
--- alone.
+-- Mark the replicas that may be deleted: not those of another live data set that has not released
+-- them, and not those below the folder that is kept. An uploaded data set needs only the replicas
+-- in its own folder.
 UPDATE replicas r SET state = $3
 WHERE r.file_id = ANY($1::bigint[]) AND r.state = ANY($2::text[])
     AND NOT (r.storage_id IS NOT DISTINCT FROM $6 AND starts_with(r.path, $7))
@@ -44,13 +43,13 @@ WHERE r.file_id = ANY($1::bigint[]) AND r.state = ANY($2::text[])
 """
 
 SELECT_DELETING = """
--- Copies that are to go, those marked by an instance that died included.
+-- Replicas to delete, including those that an instance marked before it died.
 SELECT id, storage_id, path FROM replicas WHERE file_id = ANY($1::bigint[]) AND state = $2
 ORDER BY id
 """
 
 MARK_DELETED = """
--- In order, as above: two data sets that share files may be deleted at once.
+-- In order, because two data sets that share files may be deleted at the same time.
 UPDATE replicas r SET state = $3, deleted_at = now() FROM files f
 WHERE f.id = r.file_id AND r.state = ANY($2::text[])
     AND r.id = ANY(ARRAY(
@@ -60,7 +59,7 @@ RETURNING r.storage_id, f.size
 """
 
 SELECT_MISSING = """
--- Files of a data set that are not below the upload's folder yet, with a copy to take them from.
+-- Files without a replica below the upload's folder, with a replica to copy from.
 SELECT d.seq, d.name, d.file_id, f.size, f.checksum, r.storage_id, r.path
 FROM dataset_files d JOIN files f ON f.id = d.file_id
 LEFT JOIN LATERAL (
@@ -76,7 +75,7 @@ ORDER BY d.seq, d.name LIMIT $7
 """
 
 INSERT_REPLICAS = f"""
--- Copies that were made; a row for each that was not recorded before.
+-- Return a row for each replica that was not recorded before.
 INSERT INTO replicas (file_id, storage_id, path)
 SELECT file_id, $2, path FROM unnest($1::bigint[], $3::text[]) AS made (file_id, path) ORDER BY path
 ON CONFLICT (storage_id, path) WHERE state <> '{ReplicaState.DELETED}' DO NOTHING
@@ -84,14 +83,14 @@ RETURNING file_id
 """
 
 FOLDER_SHARED = """
--- Is this folder another data set's too?
+-- Return whether another data set has this folder, too.
 SELECT 1 FROM datasets WHERE url = $1 AND uid <> $2 AND state <> $3 LIMIT 1
 """
 
 NAMES_OF_FILES = "SELECT name FROM dataset_files WHERE dataset_uid = $1 AND name = ANY($2::text[])"
 
 REGISTERED_PATHS = """
--- Of these paths, those at which the catalogue knows a file.
+-- The paths that the catalogue knows.
 SELECT path FROM replicas WHERE storage_id = $1 AND path = ANY($2::text[]) AND state <> $3
 """
 
@@ -101,8 +100,7 @@ WHERE uid = $1 AND claim_token = $2 AND state = $3 AND upload_storage_id IS NULL
 """
 
 FINISH_UPLOAD = """
--- Every file is safe on the output storage. The folder they came from is looked through once more
--- later.
+-- Every file is on the output storage. The folder that they came from is swept once more later.
 UPDATE datasets
 SET state = $4, type = $5, url = upload_url, uploaded_at = now(), claim_token = NULL,
     claim_until = NULL,
@@ -116,7 +114,7 @@ RETURNING 1
 """
 
 FINISH_DELETION = """
--- Every copy is gone, and none was registered meanwhile. The folder is looked through once more
+-- Every replica is deleted, and no file was registered meanwhile. The folder is swept once more
 -- later.
 UPDATE datasets
 SET state = $4, deleted_at = now(), claim_token = NULL, claim_until = NULL, failures = 0,
@@ -126,7 +124,7 @@ WHERE uid = $1 AND claim_token = $2 AND state = ANY($3::text[]) AND NOT late_fil
 """
 
 FINISH_SWEEP = """
--- The folder is clean; it is looked through once more if this was the first time.
+-- The folder is clean. After the first sweep, another one follows.
 UPDATE datasets
 SET claim_token = NULL, claim_until = NULL, failures = 0, retry_at = NULL, reason = NULL,
     sweep_at = CASE WHEN late_files THEN now()

@@ -6,16 +6,16 @@ from datetime import datetime
 import asyncpg
 
 from dms.db.datasets import to_dataset
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import Visibility
-from sluice.contracts.states import DatasetState
+from sluice.contracts.access.owners import Visibility
+from sluice.contracts.common.states import DatasetState
+from sluice.contracts.data.datasets import Dataset
 from sluice.servicekit.database import Connection
 
 _WORKING = f"'{DatasetState.UPLOADING}', '{DatasetState.DELETING}'"
 
 STALLED = f"""
--- Found by the index datasets_working. Of those with the same reason the first, and how many they
--- are; in all: how many there are, whatever the reason.
+-- Uses the index datasets_working. Return the first data set for each reason, their number, and the
+-- total for all reasons.
 SELECT * FROM (
     SELECT *, count(*) OVER alike AS number, row_number() OVER (alike ORDER BY position) AS turn,
         count(*) OVER () AS in_all,
@@ -33,8 +33,7 @@ WHERE turn = 1 ORDER BY number DESC, position LIMIT $2
 
 
 RETRY_UPLOADS = f"""
--- In order of uid, as all that changes several data sets; those that somebody is at are not waited
--- for.
+-- In order of uid, like every change of several data sets. Skip locked rows.
 UPDATE datasets SET retry_at = NULL WHERE uid = ANY(ARRAY(
     SELECT uid FROM datasets WHERE state = '{DatasetState.UPLOADING}' AND retry_at IS NOT NULL
     ORDER BY uid FOR NO KEY UPDATE SKIP LOCKED))

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from dms.domain.places import Root
-from sluice.contracts.datasets import NewStorage, Storage
-from sluice.contracts.states import DatasetState, ReplicaState, StorageType
+from sluice.contracts.common.states import DatasetState, ReplicaState, StorageType
+from sluice.contracts.data.datasets import NewStorage, Storage
 from sluice.servicekit.database import Connection
 
 INSERT_STORAGE = """
@@ -21,20 +21,20 @@ SELECT s.*, (
 """
 
 SELECT_SAME_STORAGE = f"""
--- The storage of this name, or else the one at this URL.
+-- The storage with this name, or else the one with this URL.
 {_WITH_USED} WHERE name = $1 OR url = $2 ORDER BY name = $1 DESC LIMIT 1
 """
 
 SELECT_STORAGES = f"""
--- Storages with the bytes of the files known on them; enabled ones alone, or all.
+-- Storages with the bytes of their known files. $2 includes disabled ones.
 {_WITH_USED} WHERE (enabled OR $2) AND ($1::text IS NULL OR type = $1) ORDER BY name
 """
 
 SELECT_STORAGE = f"{_WITH_USED} WHERE name = $1"
 
 LOCK_STORAGES = """
--- Storages are made and enabled one after the other: each is compared with all others. Reading
--- goes on.
+-- Storages are registered and enabled one at a time, because each is compared with all others.
+-- Reading continues.
 LOCK TABLE storages IN SHARE ROW EXCLUSIVE MODE
 """
 
@@ -51,18 +51,18 @@ VALUES ($1, $2) ON CONFLICT (storage_id) DO UPDATE SET path = excluded.path
 """
 
 NOTE_FOLDERS = """
--- Of storages of which it is not known yet.
+-- Skip storages whose folder is known.
 INSERT INTO storage_folders (storage_id, path)
 SELECT * FROM unnest($1::uuid[], $2::text[]) ON CONFLICT DO NOTHING
 """
 
 INSERT_USAGE = """
--- Bytes that came (went: negative), per storage.
+-- Bytes added to each storage. Removed bytes are negative.
 INSERT INTO storage_usage (storage_id, bytes) SELECT * FROM unnest($1::uuid[], $2::bigint[])
 """
 
 FOLD_USAGE = """
--- Adds up what has gathered; rows that another instance is adding up are left to it.
+-- Replace many rows by one for each storage. Skip rows that another instance is adding up.
 WITH taken AS (
     DELETE FROM storage_usage
     WHERE id IN (SELECT id FROM storage_usage ORDER BY id LIMIT 10000 FOR UPDATE SKIP LOCKED)
@@ -73,8 +73,7 @@ SELECT storage_id, least(sum(bytes), 9223372036854775807) FROM taken GROUP BY st
 """
 
 COUNT_DATASETS = """
--- By the storage that a data set's folder lies on; of one without a folder, by that of its first
--- file.
+-- Count by the storage of the data set's folder, or of its first file if it has no folder.
 SELECT storage_id, count(*) AS datasets FROM (
     SELECT coalesce(
         (

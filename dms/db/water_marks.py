@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sluice.contracts.datasets import WaterMarks
-from sluice.contracts.states import ReplicaState
+from sluice.contracts.common.states import ReplicaState
+from sluice.contracts.data.datasets import WaterMarks
 from sluice.servicekit.database import Connection
 
 PUT_MARKS = """
--- Other marks begin anew.
+-- Other watermarks reset the filling state.
 INSERT INTO water_marks (storage_id, low, high) VALUES ($1, $2, $3)
 ON CONFLICT (storage_id) DO UPDATE
 SET low = EXCLUDED.low, high = EXCLUDED.high, filling_since = NULL
@@ -29,13 +29,14 @@ FROM water_marks m JOIN storages s ON s.id = m.storage_id
 """
 
 SET_FILLING = """
--- Guarded by the marks it was judged by, and by what it was before: of two instances one tells.
+-- Guarded by the watermarks and the state that the decision was based on: only one instance reports
+-- the change.
 UPDATE water_marks SET filling_since = CASE WHEN $2 THEN now() END
 WHERE storage_id = $1 AND (filling_since IS NOT NULL) <> $2 AND (low, high) = ($3, $4) RETURNING 1
 """
 
 SELECT_ON_STORAGE = """
--- Of these data sets those whose first file lies there, one by one.
+-- The data sets whose first file is on the storage, with one lookup for each.
 SELECT given.uid FROM unnest($2::uuid[]) AS given (uid)
 CROSS JOIN LATERAL (
     SELECT file_id FROM dataset_files WHERE dataset_uid = given.uid AND released_at IS NULL

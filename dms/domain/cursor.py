@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from sluice.contracts.problems import WrongCursor
+from sluice.contracts.common.problems import WrongCursor
 
 
 class Order(StrEnum):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.problems import Conflict, Unprocessable
+from sluice.contracts.common.problems import Conflict, Unprocessable
 from sluice.visible_text import quoted
 
 

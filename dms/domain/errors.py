@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
-from sluice.contracts.append_only import Collect
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.numbers import counted
-from sluice.contracts.problems import Conflict, NeedsForce, NotFound, Unprocessable
-from sluice.contracts.quotas import HolderKind, ReachedQuota
-from sluice.contracts.states import DatasetState
+from sluice.contracts.access.quotas import HolderKind, ReachedQuota
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.problems import Conflict, NeedsForce, NotFound, Unprocessable
+from sluice.contracts.common.states import DatasetState
+from sluice.contracts.data.append_only import Collect
+from sluice.contracts.data.datasets import Dataset
 from sluice.visible_text import quoted
 
 

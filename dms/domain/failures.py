@@ -1,14 +1,14 @@
 """Descriptions of uploads and deletions that make no progress."""
 
-from sluice.contracts.states import DatasetState
+from sluice.contracts.common.states import DatasetState
 
 #: States in which a loop works on a data set, with the word for the work.
 WORKS = {DatasetState.UPLOADING: "upload", DatasetState.DELETING: "deletion"}
 
 #: Number of successive failures (about 15 seconds) from which an operator should know.
-LASTING = 5
+ATTEMPTS_BEFORE_NOTICE = 5
 #: Number of failures from which an empty storage no longer counts as unmounted.
-LASTING_ON_EMPTY_STORAGE = 9
+ATTEMPTS_BEFORE_NOTICE_ON_EMPTY_STORAGE = 9
 
 
 def failure_text(state: DatasetState, reason: str, *, halted: bool) -> str:

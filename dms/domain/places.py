@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sluice.contracts.naming import FILE_SYSTEM_NAME_BYTES
-from sluice.contracts.plain_paths import stays_inside
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import StorageType
+from sluice.contracts.common.naming import FILE_SYSTEM_NAME_BYTES
+from sluice.contracts.common.plain_paths import stays_inside
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import StorageType
 from sluice.visible_text import quoted
 
 #: Longest folder name in bytes: what file systems take, less the prefix of a temporary name.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 _RANGE = re.compile(r"\s*bytes\s*=\s*([0-9]*)\s*-\s*([0-9]*)\s*", re.ASCII | re.IGNORECASE)
 #: Maximum number of digits of a position in a file.
-_MOST_DIGITS = 18
+_MAX_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def span_of(header: str | None, *, size: int) -> Span | None:
         NotSatisfiable: No byte of the content is in the range.
     """
     found = _RANGE.fullmatch(header or "")
-    if found is None or not (found[1] or found[2]) or max(map(len, found.groups())) > _MOST_DIGITS:
+    if found is None or not (found[1] or found[2]) or max(map(len, found.groups())) > _MAX_DIGITS:
         return None
     if not found[1]:
         span = Span(max(size - int(found[2]), 0), size)

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.visible_text import quoted
 
 

@@ -4,7 +4,7 @@ import re
 import shlex
 from urllib.parse import urlsplit
 
-from sluice.contracts.plain_paths import stays_inside
+from sluice.contracts.common.plain_paths import stays_inside
 
 #: Schemes that keep nothing: each process has a memory of its own.
 NOT_DURABLE = frozenset({"memory"})

@@ -3,9 +3,9 @@
 The diagrams, and the tests of all pairs of states, are made from these tables.
 """
 
-from sluice.contracts.life_cycles import Moves
-from sluice.contracts.states import DatasetState as D
-from sluice.contracts.states import ReplicaState as R
+from sluice.contracts.common.life_cycles import Moves
+from sluice.contracts.common.states import DatasetState as D
+from sluice.contracts.common.states import ReplicaState as R
 
 DATASET_MOVES: Moves[D] = {
     D.OPEN: frozenset({D.CLOSED, D.DELETING}),

@@ -1,9 +1,9 @@
 """Watermarks of a storage: when it counts as filling."""
 
-from sluice.contracts.datasets import WaterMarks
+from sluice.contracts.data.datasets import WaterMarks
 
 
-def held(capacity: int | None, *, used: int, free: float | None) -> int | None:
+def effective_capacity(capacity: int | None, *, used: int, free: float | None) -> int | None:
     """Return how many bytes a storage may hold; None if that is not known.
 
     This is its capacity or, without one, the used bytes plus those free on its file system.

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 
-from dms.usecases.close_dataset import BATCH, close_complete
+from dms.usecases.datasets.close_dataset import BATCH, close_complete
 from sluice.servicekit.database import Database
-from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.running.loop import Loop
 
 
 def closer(

@@ -10,19 +10,19 @@ from uuid import uuid4
 
 from dms.db.claims import DatasetClaim, claim_sweep, claim_work
 from dms.db.storages import fold_usage
-from dms.usecases.claimed_work import Work, work_on
 from dms.usecases.context import DmsContext
-from dms.usecases.list_storages import Room
-from dms.usecases.remove_dataset import remove_dataset
-from dms.usecases.remove_released import remove_released
-from dms.usecases.sweep_folder import SWEPT, sweep_dataset
-from dms.usecases.upload_dataset import upload_dataset
-from dms.usecases.watch_storages import StorageMonitor
-from dms.usecases.watch_water_marks import watch_water_marks
-from sluice.contracts.states import DatasetState
+from dms.usecases.datasets.remove_dataset import remove_dataset
+from dms.usecases.removal.claimed_work import Work, work_on
+from dms.usecases.removal.remove_released import remove_released
+from dms.usecases.removal.sweep_folder import SWEPT, sweep_dataset
+from dms.usecases.storages.list_storages import Room
+from dms.usecases.storages.watch_storages import StorageMonitor
+from dms.usecases.storages.watch_water_marks import watch_water_marks
+from dms.usecases.uploads.upload_dataset import upload_dataset
+from sluice.contracts.common.states import DatasetState
 from sluice.servicekit.database import Connection, Database
-from sluice.servicekit.loop import Loop, no_help, sharing_loops
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.running.loop import Loop, no_help, sharing_loops
 
 #: Seconds between checks of where the storages lie.
 LOOK_PERIOD = 30.0

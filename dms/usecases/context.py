@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from dms.usecases.file_reads import FileReads
-from dms.usecases.file_work import FileWork
-from dms.usecases.watch_storages import StorageMonitor
+from dms.usecases.files.file_reads import FileReads
+from dms.usecases.files.file_work import FileWork
+from dms.usecases.storages.watch_storages import StorageMonitor
 from sluice.servicekit.database import Database
 
 

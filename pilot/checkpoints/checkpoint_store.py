@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from pydantic import ValidationError
 
-from sluice.contracts.checkpoints import MOST_LIST, KeptCheckpoint, KeptFile
-from sluice.contracts.naming import checkpoint_list_name, checkpoint_name
+from sluice.contracts.common.naming import checkpoint_list_name, checkpoint_name
+from sluice.contracts.jobs.checkpoints import MAX_LIST, KeptCheckpoint, KeptFile
 from sluice.storage import (
     FileMissing,
     StorageError,
@@ -106,7 +106,7 @@ class CheckpointStore:
     def _list(self, turn: int) -> KeptCheckpoint:
         url = self.list_url(turn)
         with open_reader(url) as reader:
-            if reader.size > MOST_LIST:
+            if reader.size > MAX_LIST:
                 raise FileMissing(url)
             return KeptCheckpoint.model_validate_json(reader.read(0, reader.size))
 

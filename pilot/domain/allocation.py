@@ -5,8 +5,8 @@ There are no counters: the free capacity is computed from the running jobs.
 
 from collections.abc import Iterable, Mapping
 
-from sluice.contracts.gpus import Gpu
-from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
+from sluice.contracts.jobs.gpus import Gpu
+from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, PilotTask
 from sluice.fit import Allocation, NodeCapacity, ResourceRequest, fit
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from pilot.domain.model import Progress, StopReason, Token
-from sluice.contracts.pilots import JobToken, LeasedJob, StartedJob
+from sluice.contracts.pilots.pilots import JobToken, LeasedJob, StartedJob
 from sluice.fit import Allocation, ResourceRequest
 
 

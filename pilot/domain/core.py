@@ -45,9 +45,9 @@ from pilot.domain.prefetch import MeanDuration, PrefetchPolicy
 from pilot.domain.reports import canceled_unstarted, given_back, lost_with_slot, without_task
 from pilot.domain.slots import Slot, Slots
 from pilot.domain.supply import Supply
-from sluice.contracts.pilots import Command, Heartbeat, JobToken, Room
-from sluice.contracts.states import AttemptOutcome
-from sluice.contracts.warm_workers import WarmWorkerState
+from sluice.contracts.common.states import AttemptOutcome
+from sluice.contracts.jobs.warm_workers import WarmWorkerState
+from sluice.contracts.pilots.pilots import Command, Heartbeat, JobToken, Room
 from sluice.fit import BOUNDLESS, Allocation, NodeCapacity
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pilot.domain.assigned_jobs import AssignedJob, token_of
 from pilot.domain.model import HeartbeatAnswered, Progress, StopReason, Token
 from pilot.domain.slots import Slots
-from sluice.contracts.pilots import Heartbeat, JobToken
+from sluice.contracts.pilots.pilots import Heartbeat, JobToken
 
 #: Seconds that a job has to run before a heartbeat is sent early for it.
 LONG_ENOUGH = 0.5

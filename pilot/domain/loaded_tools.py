@@ -9,8 +9,8 @@ from functools import reduce
 
 from pilot.domain.assigned_jobs import AssignedJob
 from pilot.domain.slots import Slot, Slots
-from sluice.contracts.gpus import Gpu
-from sluice.contracts.warm_workers import LoadState, WarmWorkerState
+from sluice.contracts.jobs.gpus import Gpu
+from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
 from sluice.fit import Allocation, fit
 
 

@@ -5,7 +5,9 @@ from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from sluice.contracts.pilots import (
+from sluice.contracts.common.states import AttemptPhase
+from sluice.contracts.jobs.warm_workers import WarmWorkerState
+from sluice.contracts.pilots.pilots import (
     AttemptReport,
     Heartbeat,
     HeartbeatAnswer,
@@ -13,8 +15,6 @@ from sluice.contracts.pilots import (
     LeasedJob,
     PilotTask,
 )
-from sluice.contracts.states import AttemptPhase
-from sluice.contracts.warm_workers import WarmWorkerState
 
 #: (job id, attempt number): the fencing token.
 Token = tuple[int, int]

@@ -2,8 +2,8 @@
 
 from datetime import datetime
 
-from sluice.contracts.pilots import AttemptReport, LeasedJob
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob
 
 
 def canceled_unstarted(job: LeasedJob, now: datetime) -> AttemptReport:

@@ -11,8 +11,8 @@ from itertools import islice
 from uuid import UUID
 
 from pilot.domain.assigned_jobs import AssignedJob
-from sluice.contracts.gpus import Gpu
-from sluice.contracts.warm_workers import WarmWorkerState
+from sluice.contracts.jobs.gpus import Gpu
+from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.fit import Allocation, fit
 
 

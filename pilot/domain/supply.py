@@ -7,7 +7,7 @@ from functools import reduce
 from pilot.domain.model import CurrentTime
 from pilot.domain.prefetch import MeanDuration, PrefetchPolicy, spare_jobs
 from pilot.domain.slots import Slots
-from sluice.contracts.pilots import Room
+from sluice.contracts.pilots.pilots import Room
 from sluice.fit import Allocation, NodeCapacity
 
 

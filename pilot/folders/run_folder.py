@@ -57,7 +57,7 @@ class RunFolder:
         for folder in (self.slots, self.path):
             folder.chmod(PASSAGE)
 
-    def note_held(self, tokens: Iterable[Token]) -> None:
+    def save_tokens(self, tokens: Iterable[Token]) -> None:
         """Record the jobs that the pilot has."""
         self._note("held", json.dumps(list(tokens)))
 

@@ -13,7 +13,7 @@ from pilot.folders.ownership import PRIVATE
 #: Bytes on disk that each file counts at least. This limits the number of empty files too.
 _LEAST = 4096
 #: Bytes on disk of the largest file that is kept, and of all of them.
-_MOST, _MOST_TOGETHER = 1 << 18, 64 << 20
+_MOST, _MAX_TOGETHER = 1 << 18, 64 << 20
 
 
 class SpareFiles:
@@ -45,7 +45,7 @@ class SpareFiles:
             not plain
             or attributes(entry.path)
             or size > _MOST
-            or self._bytes + size > _MOST_TOGETHER
+            or self._bytes + size > _MAX_TOGETHER
         ):
             return False
         path = f"{self._folder}/{self._number}"

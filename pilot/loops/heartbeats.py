@@ -8,8 +8,8 @@ from pilot.domain.heartbeats import has_untold_start
 from pilot.domain.model import HeartbeatAnswered
 from pilot.runtime import PilotRuntime, now
 from pilot.wms_session import FORGOTTEN, WmsSession
-from sluice.contracts.pilots import Heartbeat
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.pilots.pilots import Heartbeat
 
 log = structlog.get_logger(__name__)
 

@@ -8,8 +8,8 @@ from pilot.backoff import Backoff
 from pilot.domain.model import LeaseGranted
 from pilot.runtime import PilotRuntime, now
 from pilot.wms_session import FORGOTTEN, WmsSession
-from sluice.contracts.pilots import LeaseRequest
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.pilots.pilots import LeaseRequest
 
 log = structlog.get_logger(__name__)
 
@@ -59,7 +59,7 @@ async def request_jobs(agent: PilotRuntime, session: WmsSession, *, wait: float)
         backoff.reset()
         agent.tell(LeaseGranted(sent, lease))
         if lease.jobs:
-            agent.note_held()
+            agent.save_tokens()
         else:
             await asyncio.sleep(
                 max(0.0, min(_SHORTEST_WAIT, sent + _SHORTEST_WAIT - now().boot_time))

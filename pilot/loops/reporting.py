@@ -10,8 +10,8 @@ from pilot.backoff import Backoff
 from pilot.reports.outbox import Outbox
 from pilot.runtime import PilotRuntime
 from pilot.wms_session import FORGOTTEN, WmsSession
-from sluice.contracts.pilots import AttemptReport, Report
-from sluice.contracts.problems import ServiceError, Unprocessable
+from sluice.contracts.common.problems import ServiceError, Unprocessable
+from sluice.contracts.pilots.pilots import AttemptReport, Report
 
 log = structlog.get_logger(__name__)
 

@@ -14,7 +14,9 @@ from pilot.node.memory_groups import remove_groups
 from pilot.reports.file_remover import FileRemover, files_of
 from pilot.reports.journal import Trace, read_journals
 from pilot.wms_session import WmsSession
-from sluice.contracts.pilots import (
+from sluice.contracts.common.problems import NotFound, ServiceError
+from sluice.contracts.common.states import ReportAnswer
+from sluice.contracts.pilots.pilots import (
     AnsweredReport,
     AttemptReport,
     JobToken,
@@ -22,12 +24,10 @@ from sluice.contracts.pilots import (
     ReportAnswers,
     SignOff,
 )
-from sluice.contracts.problems import NotFound, ServiceError
-from sluice.contracts.states import ReportAnswer
 
 log = structlog.get_logger(__name__)
 
-_MOST_A_CALL = 256
+_MAX_PER_CALL = 256
 
 
 async def take_over(runs: list[RunFolder], session: WmsSession, leftovers: FileRemover) -> None:
@@ -121,8 +121,8 @@ async def _send_all(
     answered: dict[Token, AnsweredReport] = {}
     try:
         async with session.in_the_name_of(run.uid) as client:
-            for begin in range(0, len(reports), _MOST_A_CALL):
-                batch = Report(reports=reports[begin : begin + _MOST_A_CALL])
+            for begin in range(0, len(reports), _MAX_PER_CALL):
+                batch = Report(reports=reports[begin : begin + _MAX_PER_CALL])
                 answers = (await client.report(run.uid, batch)).answers
                 answered |= {(answer.id, answer.attempt): answer for answer in answers}
             await client.sign_off(run.uid, SignOff(returned=_unstarted(run, reports)))

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import structlog
 
-from sluice.contracts.base import Contract
-from sluice.contracts.states import ContainerEngine
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.states import ContainerEngine
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pynvml
 import structlog
 
-from sluice.contracts.gpus import Gpu
+from sluice.contracts.jobs.gpus import Gpu
 
 log = structlog.get_logger(__name__)
 

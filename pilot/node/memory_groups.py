@@ -11,7 +11,7 @@ from typing import Literal
 
 import structlog
 
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 from sluice.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
@@ -19,7 +19,7 @@ log = structlog.get_logger(__name__)
 _MOUNTS, _OWN = Path("/proc/self/mountinfo"), Path("/proc/self/cgroup")
 _NAMED = "sluice-"
 #: Files of limits that would not apply to processes that leave the group.
-_HELD_BY = ("memory.max", "memory.high", "cpu.max")
+_LIMIT_FILES = ("memory.max", "memory.high", "cpu.max")
 #: Seconds for killed processes to leave their group.
 _PATIENCE = 2.0
 
@@ -148,7 +148,7 @@ def _make_second(name: str) -> PilotControlGroups:
     elif set((own / "cgroup.procs").read_text().split()) == {str(os.getpid())}:
         place = left = own
         _move_aside(own, _beside(own / name))
-    elif any(_limits(own / file) for file in _HELD_BY):
+    elif any(_limits(own / file) for file in _LIMIT_FILES):
         raise NoControlGroupsError(f"{own} is shared with other processes, and has a limit")
     else:
         place = own.parent

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import psutil
 
-from sluice.contracts.gpus import Gpu
-from sluice.contracts.node_parts import NodePart
-from sluice.contracts.pilots import NodeResources
+from sluice.contracts.jobs.gpus import Gpu
+from sluice.contracts.pilots.node_parts import NodePart
+from sluice.contracts.pilots.pilots import NodeResources
 
 _MIB = 1 << 20
-_SLOTS_A_CORE, _FEWEST_SLOTS, _MOST_SLOTS = 10, 16, 4096
+_SLOTS_A_CORE, _FEWEST_SLOTS, _MAX_SLOTS = 10, 16, 4096
 
 
 def detect(work_dir: Path, *, gpus: Sequence[Gpu] = (), root: Path = Path("/")) -> NodeResources:
@@ -99,4 +99,4 @@ def offered(node: NodeResources, told: DeclaredResources) -> NodeResources:
 
 def most_slots(cores: float) -> int:
     """Return the default maximum of slots: enough for jobs of a tenth of a core."""
-    return min(_MOST_SLOTS, max(_FEWEST_SLOTS, math.ceil(_SLOTS_A_CORE * cores)))
+    return min(_MAX_SLOTS, max(_FEWEST_SLOTS, math.ceil(_SLOTS_A_CORE * cores)))

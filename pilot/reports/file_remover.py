@@ -7,9 +7,9 @@ from functools import partial
 import structlog
 
 from pilot.checkpoints.checkpoint_store import remove_job
-from sluice.contracts.naming import log_place
-from sluice.contracts.pilots import AttemptReport, ReportAnswers, StorageUrls
-from sluice.contracts.problems import NotFound, ServiceError
+from sluice.contracts.common.naming import log_place
+from sluice.contracts.common.problems import NotFound, ServiceError
+from sluice.contracts.pilots.pilots import AttemptReport, ReportAnswers, StorageUrls
 from sluice.storage import StorageError, remove_within, within
 
 log = structlog.get_logger(__name__)

@@ -11,13 +11,13 @@ import structlog
 from pilot.domain.model import Token
 from pilot.reports.file_remover import FileRemover, files_of
 from pilot.reports.journal import Journal, UnansweredReports
-from sluice.contracts.pilots import AttemptReport, ReportAnswers
-from sluice.contracts.states import ReportAnswer
+from sluice.contracts.common.states import ReportAnswer
+from sluice.contracts.pilots.pilots import AttemptReport, ReportAnswers
 
 log = structlog.get_logger(__name__)
 
 #: Maximum number of reports in one request.
-_MOST_A_CALL = 512
+_MAX_PER_CALL = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Outbox:
 
     def next_batch(self) -> list[AttemptReport]:
         """Return the next reports to send."""
-        return [kept.report for kept in islice(self._unanswered.values(), _MOST_A_CALL)]
+        return [kept.report for kept in islice(self._unanswered.values(), _MAX_PER_CALL)]
 
     async def answered(self, batch: list[AttemptReport], answers: ReportAnswers) -> None:
         """Process the answers to a batch and drop the answered reports.

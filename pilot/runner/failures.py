@@ -2,8 +2,8 @@
 
 from pilot.sandbox.sandbox_instance import SandboxError
 from pilot.users.programs import UserError
-from sluice.contracts.room import FullStorage
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.data.room import FullStorage
 from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull, is_full
 from sluice.visible_text import quoted
 

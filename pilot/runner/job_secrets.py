@@ -9,7 +9,7 @@ from cwltool.secrets import SecretStore
 from pydantic import SecretStr
 
 from pilot.runner.redaction import NOTHING, Redaction
-from sluice.contracts.secrets import SecretContract, SecretRef, SecretText
+from sluice.contracts.access.secrets import SecretContract, SecretRef, SecretText
 
 
 class InnerSecrets(SecretContract):

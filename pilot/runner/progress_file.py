@@ -10,7 +10,7 @@ import struct
 from pathlib import Path
 
 from pilot.domain.model import Progress, Token
-from sluice.contracts.states import AttemptPhase
+from sluice.contracts.common.states import AttemptPhase
 
 _NOTE = struct.Struct("=qqqq")
 _PHASES = list(AttemptPhase)

@@ -15,10 +15,10 @@ from pilot.node.engines import Engine
 from pilot.node.memory_groups import ControlGroupSettings
 from pilot.sandbox.sandbox import Sandbox
 from pilot.users.slot_user import SlotUser
-from sluice.contracts.base import Contract
-from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
-from sluice.contracts.secrets import SecretContract, SecretText
-from sluice.contracts.warm_workers import WarmWorkerState
+from sluice.contracts.access.secrets import SecretContract, SecretText
+from sluice.contracts.common.base import Contract
+from sluice.contracts.jobs.warm_workers import WarmWorkerState
+from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, PilotTask
 
 _LENGTH = struct.Struct(">I")
 #: The number of a slot, which is sent with its connection.

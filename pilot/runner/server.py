@@ -19,7 +19,7 @@ from pilot.runner.protocol import SLOT_NUMBER, RunnerSettings
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.slot import SlotProcess
 from sluice.garbage_collection import keep_what_is_loaded
-from sluice.servicekit.logging import configure_logging
+from sluice.servicekit.running.logging import configure_logging
 
 log = structlog.get_logger(__name__)
 

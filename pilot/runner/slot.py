@@ -14,7 +14,7 @@ import structlog
 from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import Journal
 from pilot.runner.attempts.attempt import AttemptRun
-from pilot.runner.attempts.context import SlotContext, lasting_children
+from pilot.runner.attempts.context import SlotContext, warm_worker_children
 from pilot.runner.attempts.live_log import LiveLogs
 from pilot.runner.attempts.slot_warm_worker import SlotWarmWorker
 from pilot.runner.containers.containers import Containers
@@ -41,8 +41,8 @@ from pilot.runner.protocol import (
 )
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.tools.loading import Loaded, load
-from sluice.contracts.pilots import PilotTask
-from sluice.servicekit.logging import log_ids
+from sluice.contracts.pilots.pilots import PilotTask
+from sluice.servicekit.running.logging import log_ids
 
 log = structlog.get_logger(__name__)
 
@@ -84,7 +84,7 @@ class SlotProcess:
             zygote=zygote,
             shared=SharedFiles(run.shared_folder(os.getpid()), self._cache()),
             phase=ProgressFile(run.phase_file(os.getpid())),
-            containers=self._containers(control, partial(lasting_children, zygote, isolation)),
+            containers=self._containers(control, partial(warm_worker_children, zygote, isolation)),
             live=live,
             memory=memory,
             group=group,

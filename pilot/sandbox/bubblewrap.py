@@ -8,7 +8,7 @@ from enum import StrEnum
 from pydantic import Field
 
 from pilot.sandbox.seccomp import Filter, filter_program
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 
 
 class MountKind(StrEnum):

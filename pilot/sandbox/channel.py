@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 _LENGTH = struct.Struct(">I")
-_MOST_DESCRIPTORS = 3
+_MAX_DESCRIPTORS = 3
 
 
 class Channel:
@@ -55,7 +55,7 @@ class Channel:
         taken, found = b"", list[int]()
         while len(taken) < size:
             piece, descriptors, _, _ = socket.recv_fds(
-                self._socket, size - len(taken), _MOST_DESCRIPTORS
+                self._socket, size - len(taken), _MAX_DESCRIPTORS
             )
             for descriptor in descriptors:
                 os.set_inheritable(descriptor, False)

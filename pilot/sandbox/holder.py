@@ -33,9 +33,9 @@ from pilot.sandbox.loopback import Loopback
 from pilot.sandbox.shares import take_share
 from pilot.sandbox.tool_root import ToolRoot, ToolRootError
 
-_MOST_CHUNK = 1 << 12
+_MAX_CHUNK = 1 << 12
 #: States of a thread that is stopped or has ended; see proc(5).
-_STANDING = "TtZX"
+_STOPPED_STATES = "TtZX"
 #: Seconds for processes to stop.
 _STOPPING = 0.5
 
@@ -188,7 +188,7 @@ class Holder:
                     message, _ = self._connection.receive()
                     self._obey(message, pid, room)
                     continue
-                os.read(self._ends, _MOST_CHUNK)
+                os.read(self._ends, _MAX_CHUNK)
                 while (ended := self._waited(os.WNOHANG)) is not None:
                     if ended[0] == pid:
                         return ended[1]
@@ -230,7 +230,7 @@ class Holder:
 
     def _bytes_moved(self) -> tuple[int, int]:
         """Return the bytes read and written by this process and reaped children; see proc(5)."""
-        lines = os.pread(self._io, _MOST_CHUNK, 0).split(b"\n", 2)
+        lines = os.pread(self._io, _MAX_CHUNK, 0).split(b"\n", 2)
         return int(lines[0].split()[1]), int(lines[1].split()[1])
 
 
@@ -271,7 +271,7 @@ def _runs(pid: str) -> bool:
         return False
     for thread in threads:
         with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/stat") as file:
-            if file.read().rpartition(") ")[2][:1] not in _STANDING:
+            if file.read().rpartition(") ")[2][:1] not in _STOPPED_STATES:
                 return True
     return False
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 
 from pilot.sandbox import egress
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 
 #: Name server in the network of slirp4netns.
 _NAME_SERVER = "10.0.2.3"

@@ -20,7 +20,7 @@ from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
 from pilot.sandbox.network import UserNetwork
 from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.tool_root import SOURCES
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 
 #: Device files of GPUs, and the pattern for the file of a single GPU.
 _GPUS = ("/dev/nvidia*", "/dev/nvidia-caps/*")

@@ -20,7 +20,7 @@ from pilot.sandbox.tool_root import SOURCES
 from pilot.sandbox.view import View, VisibleFile
 
 #: Number of source folders besides the initial ones. Beyond it, the holder forgets folders.
-_MOST_SOURCES = 32
+_MAX_SOURCES = 32
 #: Seconds for a holder to end by itself.
 _PATIENCE = 5.0
 
@@ -206,7 +206,7 @@ class SandboxInstance:
         if missing:
             self.close()
             earlier = filter(isdir, self._sources[len(self._own) :])
-            kept = islice(earlier, max(0, _MOST_SOURCES - len(missing)))
+            kept = islice(earlier, max(0, _MAX_SOURCES - len(missing)))
             self._sources = [*self._own, *missing, *kept]
 
     def _file(self, seen: VisibleFile) -> tuple[str | None, str, bool, int, int]:

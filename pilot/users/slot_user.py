@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterator
 
 from pilot.sandbox.process_limits import ProcessLimits
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 
 _OTHERS_READ, _OTHERS_ENTER = stat.S_IROTH, stat.S_IXOTH
 

@@ -12,8 +12,8 @@ from scripts.docs.services import SERVICES, app_of, built
 from scripts.docs.source_comments import first_sentence
 from sluice.contracts import messages
 from sluice.contracts.messages import EVENTS, PAYLOADS, QUEUES, CloudEvent
-from sluice.servicekit.consumer import QueueConsumer, WakeConsumer
-from sluice.servicekit.openapi import remove_unused_schemas
+from sluice.servicekit.messages.consumer import QueueConsumer, WakeConsumer
+from sluice.servicekit.web.openapi import remove_unused_schemas
 
 _REF = "#/components/schemas/{model}"
 _CONTENT_TYPE = "application/cloudevents+json"

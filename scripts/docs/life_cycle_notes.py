@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from sluice.contracts.states import (
+from sluice.contracts.common.states import (
     AskItemState,
     ChainDatasetStatus,
     ChainState,
@@ -266,7 +266,7 @@ NOTES: dict[str, CycleNotes] = {
             ),
         },
     ),
-    "wfms.ask.domain.transitions.STANDING_MOVES": CycleNotes(
+    "wfms.ask.domain.transitions.DEVICE_STATE_MOVES": CycleNotes(
         "Standing of a browser that answers",
         "Whether its answers count.",
         {

@@ -14,7 +14,7 @@ from scripts.docs.services import app_of, built
 from scripts.docs.settings_reference import own_settings
 from scripts.docs.source_comments import first_sentence, module_sentence
 from sluice.contracts.messages import PAYLOADS, QUEUES
-from sluice.servicekit.loop import Loop
+from sluice.servicekit.running.loop import Loop
 
 HEAD = """# `{service}`
 
@@ -61,7 +61,7 @@ def _folder(service: str) -> Path:
 
 
 def _use_cases(service: str) -> Iterator[str]:
-    for file in sorted((_folder(service) / "usecases").glob("[!_]*.py")):
+    for file in sorted(_folder(service).glob("**/usecases/[!_]*.py")):
         yield f"- [`{file.stem}`](../../../{file}): {module_sentence(file)}"
 
 

@@ -10,9 +10,9 @@ from typing import Any
 from pydantic_settings import BaseSettings
 
 from sluice.embedded.services import SERVICES
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.service import Service
-from sluice.servicekit.service_clients import NetworkLinks
+from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.running.service import Service
+from sluice.servicekit.running.service_clients import NetworkLinks
 from sluice.servicekit.settings import Addresses, ServiceSettings
 from sluice.servicekit.transport.open import open_transport
 

@@ -11,7 +11,7 @@ from pydantic_settings import BaseSettings
 
 from scripts.docs.services import SERVICES, pilot_settings, settings_class
 from scripts.docs.source_comments import comments_of
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 from sluice.servicekit.settings import ServiceSettings
 from sluice.servicekit.settings_sources import (
     DEFAULT_SECRETS_DIR,

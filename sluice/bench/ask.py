@@ -22,10 +22,10 @@ from sluice.bench.system import fresh_system
 from sluice.cli.connection import connected
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import chain_of
-from sluice.contracts.asking import AnnotatorAnswer, AskNext, NextItems
-from sluice.contracts.asking_watch import AskLink, NewLink
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AskNext, NextItems
+from sluice.contracts.human_tasks.asking_watch import AskLink, NewLink
+from sluice.contracts.templates.templates import NewTemplate
 from sluice.credentials import headers_for
 from sluice.http_clients import http_client
 

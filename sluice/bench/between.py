@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Collection, Sequence
 
 from sluice.cli.connection import connected
-from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.states import DatasetState
+from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.common.states import DatasetState
 
 #: Seconds between two looks.
 PERIOD = 1.0

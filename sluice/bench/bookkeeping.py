@@ -22,11 +22,11 @@ from sluice.cli.connection import client
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.clients.wms import WmsClient
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import Dataset, NewDataset, NewFile
-from sluice.contracts.problems import Conflict, ServiceError
-from sluice.contracts.states import PilotState, StorageType
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.problems import Conflict, ServiceError
+from sluice.contracts.common.states import PilotState, StorageType
+from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile
+from sluice.contracts.templates.templates import NewTemplate
 
 CHECKSUM = "sha256:" + "0" * 64
 #: Simulated pilots, in one process beside those of the services.

@@ -12,11 +12,11 @@ from sluice.cli.connection import connected
 from sluice.cli.transfer.results import fetch_results
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import follow_chain
-from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.problems import ServiceError
-from sluice.contracts.states import ChainState
-from sluice.contracts.templates import NewTemplate, Template
+from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.templates.templates import NewTemplate, Template
 
 
 @dataclass(frozen=True, slots=True)

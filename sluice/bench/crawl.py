@@ -18,7 +18,7 @@ from statistics import median
 import psutil
 
 from sluice.bench.result import BenchResult
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
 
 #: The names of the programs; Sluice's first.
 OURS, PLAIN = "mt-crawl", "mt-plain-crawl"

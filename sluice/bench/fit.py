@@ -5,7 +5,7 @@ from itertools import product
 from statistics import median
 
 from sluice.bench.result import BenchResult
-from sluice.contracts.gpus import Gpu, GpuNeeds
+from sluice.contracts.jobs.gpus import Gpu, GpuNeeds
 from sluice.fit import Allocation, NodeCapacity, ResourceRequest, fit, fitting
 
 #: The number of measurements of which the median counts.

@@ -16,8 +16,8 @@ from sluice.bench.chain_run import FinishedChain, carry_template
 from sluice.bench.result import BenchResult
 from sluice.bench.system import fresh_system
 from sluice.cli.connection import connected
-from sluice.contracts.templates import NewTemplate
-from sluice.servicekit.lifecycle import cancel_and_wait
+from sluice.contracts.templates.templates import NewTemplate
+from sluice.servicekit.running.lifecycle import cancel_and_wait
 
 MAPS, AT_A_TIME, GROUP = 5, 64, 10
 #: Seconds of a job, the percentage of long jobs, and the factor by which they take longer.

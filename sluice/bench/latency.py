@@ -16,9 +16,9 @@ from sluice.bench.system import fresh_system
 from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import chain_of, follow_chain
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.templates.templates import NewTemplate
 
 #: Seconds after which a downstream step is ready for files as they come.
 _UNTIL_FOLLOWED = 0.5

@@ -12,12 +12,12 @@ import httpx
 import psutil
 
 from sluice.bench.system import fresh_system
-from sluice.contracts.access import CallingService
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.access.access import CallingService
+from sluice.contracts.common.problems import NotAvailable
 from sluice.embedded.home import Home
 from sluice.servicekit.access.service_keys import ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner
-from sluice.servicekit.service_clients import SignedRequests
+from sluice.servicekit.running.service_clients import SignedRequests
 
 _MIB = 2**20
 

@@ -23,7 +23,7 @@ from sluice.cli.connection import connected
 from sluice.cli.template_files import read_template_files
 from sluice.cli.transfer.assets import files_of, put_asset
 from sluice.cli.transfer.results import fetch_results
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
 
 #: One for each of two cores.
 WORKERS = 2

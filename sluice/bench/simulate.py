@@ -16,7 +16,7 @@ from rich.table import Table
 
 from sluice.bench.result import BenchResult
 from sluice.cli.output import err, out
-from sluice.contracts.simulation import PolicyName
+from sluice.contracts.jobs.simulation import PolicyName
 
 SIMULATOR = "wms.simulation.entry"
 LOADS, WORKERS = (0.5, 0.8, 0.95, 1.02, 1.13), (2, 4, 16, 64)

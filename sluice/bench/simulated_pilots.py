@@ -18,10 +18,10 @@ import httpx
 import orjson
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.naming import log_name, output_name
-from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
-from sluice.contracts.problems import ServiceError
-from sluice.contracts.states import AttemptOutcome, ReportAnswer
+from sluice.contracts.common.naming import log_name, output_name
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.common.states import AttemptOutcome, ReportAnswer
+from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot, SignOff
 from sluice.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth
 from sluice.storage import local_path

@@ -21,10 +21,10 @@ from sluice.bench.system import fresh_system
 from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer.upload import upload_files
 from sluice.clients.wms import WmsClient
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.pilots import NodeResources, RegisterPilot, SignOff
-from sluice.contracts.problems import Conflict
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot, SignOff
+from sluice.contracts.templates.templates import NewTemplate
 from sluice.embedded.home import Home
 from sluice.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth

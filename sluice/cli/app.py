@@ -12,7 +12,7 @@ import typer
 from pydantic import ValidationError
 from typer.core import TyperGroup
 
-from sluice.contracts.wording import names_value, sentence_of
+from sluice.contracts.common.wording import names_value, sentence_of
 from sluice.visible_text import quoted
 
 #: The module and the function of each command. A group is the ``app`` of its module.

@@ -12,7 +12,7 @@ import httpx
 
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.common.problems import Unprocessable
 from sluice.credentials import headers_for, is_own_system, known_dms, token_for
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.embedded.home import Home

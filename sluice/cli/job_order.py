@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.common.problems import Unprocessable
 from sluice.os_errors import reason_of
 from sluice.visible_text import shown_path
 

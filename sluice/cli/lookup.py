@@ -7,14 +7,14 @@ from uuid import UUID
 from sluice.cli.connection import Connection
 from sluice.cli.moments import local_time
 from sluice.cli.system import System
-from sluice.contracts.chains import Chain, ChainStep
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.labels import Ambiguous, label, meant
-from sluice.contracts.pilot_list import Pilot
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import PilotState, StepState
-from sluice.contracts.templates import Template, template_label
-from sluice.contracts.wording import did_you_mean
+from sluice.contracts.chains.chains import Chain, ChainStep
+from sluice.contracts.common.labels import Ambiguous, label, meant
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import PilotState, StepState
+from sluice.contracts.common.wording import did_you_mean
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.pilots.pilot_list import Pilot
+from sluice.contracts.templates.templates import Template, template_label
 from sluice.visible_text import quoted
 
 #: The minimum length of the beginning of a uid.

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sluice.cli.terminal import console
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.common.problems import ServiceError
 
 #: The number of characters of a uid.
 _LONGEST_UID = 36

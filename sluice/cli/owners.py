@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sluice.contracts.owners import EVERYONE
+from sluice.contracts.access.owners import EVERYONE
 
 
 def whose(owner: str | None, group: str, shared_with: Sequence[str] = ()) -> str:

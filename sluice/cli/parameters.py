@@ -8,13 +8,13 @@ from typing import Any
 import typer
 
 from sluice.cli.job_order import REQUIREMENTS_KEY, RUNNER_KEYS, read_job_order
-from sluice.contracts.bounds import not_finite, shown_number
-from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
-from sluice.contracts.key_values import json_or_text
-from sluice.contracts.matching import bind
-from sluice.contracts.parameters import findings, fits
-from sluice.contracts.plan import Plan
-from sluice.contracts.problems import Finding, Unprocessable
+from sluice.contracts.common.bounds import not_finite, shown_number
+from sluice.contracts.common.key_values import json_or_text
+from sluice.contracts.common.problems import Finding, Unprocessable
+from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet
+from sluice.contracts.templates.matching import bind
+from sluice.contracts.templates.parameters import findings, fits
+from sluice.contracts.templates.plan import Plan
 from sluice.visible_text import quoted
 
 

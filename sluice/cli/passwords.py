@@ -8,13 +8,13 @@ import sys
 
 from pydantic import SecretStr
 
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.common.problems import Unprocessable
 
 #: The maximum length of a password from standard input.
 _MOST = 4096
 
 
-def asked_password(what: str = "password", *, twice: bool = False) -> SecretStr:
+def prompt_password(what: str = "password", *, twice: bool = False) -> SecretStr:
     """Read a password at the terminal, or as the next line of standard input.
 
     Args:

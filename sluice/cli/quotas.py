@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from sluice.cli.output import human_bytes
-from sluice.contracts.quotas import UNBOUNDED, Quantity, Quota, Quotas
+from sluice.contracts.access.quotas import UNBOUNDED, Quantity, Quota, Quotas
 from sluice.visible_text import quoted
 
 Chains = Annotated[

@@ -5,13 +5,13 @@ from uuid import UUID
 
 from sluice.cli.connection import Connection
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.chains import Chain, ChainStep
-from sluice.contracts.pilot_list import Pilot
-from sluice.contracts.plan import Plan
-from sluice.contracts.problems import Conflict
-from sluice.contracts.recorded_run import RecordedJob, RecordedRun, RecordedStep
-from sluice.contracts.tasks import TaskStatus
-from sluice.contracts.templates import RUN_VERSION
+from sluice.contracts.chains.chains import Chain, ChainStep
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.jobs.recorded_run import RecordedJob, RecordedRun, RecordedStep
+from sluice.contracts.jobs.tasks import TaskStatus
+from sluice.contracts.pilots.pilot_list import Pilot
+from sluice.contracts.templates.plan import Plan
+from sluice.contracts.templates.templates import RUN_VERSION
 
 #: The number of pilots in one request.
 PAGE = 2_000

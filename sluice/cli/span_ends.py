@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from sluice.cli.connection import Connection
 from sluice.cli.moments import local_time
 from sluice.cli.system import System
-from sluice.contracts.runs import Period, Run
+from sluice.contracts.data.runs import Period, Run
 
 
 def set_end(

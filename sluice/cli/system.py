@@ -14,7 +14,7 @@ from sluice.cli.connection import Connection, connected, running_url
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import HomeOption, JsonOption, UrlOption
 from sluice.cli.output import print_answer
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
 from sluice.embedded.home import DEFAULT_HOME
 from sluice.termination import run_until_terminated
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.templates.templates import NewTemplate
 
 if TYPE_CHECKING:
     from sluice.cwl import Upload

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import assert_never
 from uuid import UUID
 
-from sluice.contracts.attention import Acknowledge, Subject
-from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.chains.attention import Acknowledge, Subject
+from sluice.contracts.common.problems import Conflict, NotFound
 
 #: The number of concurrent requests.
 _AT_ONCE = 8

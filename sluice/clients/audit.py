@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.audit import AuditRows, AuditSearch, AuditVerdict
+from sluice.contracts.access.audit import AuditRows, AuditSearch, AuditVerdict
 
 
 class AuditClient(ServiceClient):

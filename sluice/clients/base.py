@@ -14,8 +14,8 @@ from tenacity import (
     wait_random_exponential,
 )
 
-from sluice.contracts.base import Contract
-from sluice.contracts.problems import (
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.problems import (
     PROBLEM_TYPE,
     Conflict,
     Forbidden,
@@ -26,7 +26,7 @@ from sluice.contracts.problems import (
     Unauthenticated,
     Unprocessable,
 )
-from sluice.contracts.wording import first_fault
+from sluice.contracts.common.wording import first_fault
 from sluice.old_release import is_unknown_route, too_old_text
 from sluice.os_errors import reason_of
 from sluice.proxies import direct_connection_note

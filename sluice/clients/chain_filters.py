@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import TypedDict
 from uuid import UUID
 
-from sluice.contracts.chains import ChainListState
-from sluice.contracts.states import ChainState
+from sluice.contracts.chains.chains import ChainListState
+from sluice.contracts.common.states import ChainState
 
 
 class ChainFilters(TypedDict, total=False):

@@ -7,8 +7,8 @@ from uuid import UUID
 from sluice.clients.base import API
 from sluice.clients.chain_filters import ChainFilters
 from sluice.clients.quotas import QuotaCalls
-from sluice.contracts.attention import Acknowledge, ChainCounts
-from sluice.contracts.chains import (
+from sluice.contracts.chains.attention import Acknowledge, ChainCounts
+from sluice.contracts.chains.chains import (
     Chain,
     ChainPage,
     ChainTask,
@@ -19,9 +19,9 @@ from sluice.contracts.chains import (
     RerunPlan,
     TaskEnded,
 )
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.states import StepState
-from sluice.contracts.tasks import Cancel, Prioritise, TaskStatus
+from sluice.contracts.common.states import StepState
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.jobs.tasks import Cancel, Prioritise, TaskStatus
 
 
 class ChainsClient(QuotaCalls):

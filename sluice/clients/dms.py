@@ -9,11 +9,14 @@ from pydantic import RootModel
 
 from sluice.clients.base import API, path_of
 from sluice.clients.dms_pieces import PieceCalls
-from sluice.clients.paging import MOST_FILES, each_file, each_known
+from sluice.clients.paging import MAX_FILES, each_file, each_known
 from sluice.clients.quotas import QuotaCalls
-from sluice.contracts.append_only import Collected, CollectFiles, CutAnswer, CutSlice
-from sluice.contracts.append_only_list import AppendOnlyDataset, AppendOnlyList
-from sluice.contracts.datasets import (
+from sluice.contracts.access.owners import Share
+from sluice.contracts.common.problems import ServiceError, Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
+from sluice.contracts.data.append_only import Collected, CollectFiles, CutAnswer, CutSlice
+from sluice.contracts.data.append_only_list import AppendOnlyDataset, AppendOnlyList
+from sluice.contracts.data.datasets import (
     CloseDataset,
     Dataset,
     DatasetPage,
@@ -30,10 +33,8 @@ from sluice.contracts.datasets import (
     Storage,
     WaterMarks,
 )
-from sluice.contracts.owners import Share
-from sluice.contracts.problems import ServiceError, Unprocessable
-from sluice.contracts.room import RoomNeeded, StorageRoom
-from sluice.contracts.runs import (
+from sluice.contracts.data.room import RoomNeeded, StorageRoom
+from sluice.contracts.data.runs import (
     EndTime,
     Frame,
     NewFrame,
@@ -43,11 +44,10 @@ from sluice.contracts.runs import (
     Period,
     Run,
 )
-from sluice.contracts.stated_files import CheckFiles, FileFaults, StatedFile
-from sluice.contracts.states import DatasetState, DatasetType, StorageType
+from sluice.contracts.data.stated_files import CheckFiles, FileFaults, StatedFile
 
 #: The maximum number of files (or frames) in one request and on one page.
-MOST = MOST_FILES
+MOST = MAX_FILES
 
 
 class _Storages(RootModel[list[Storage]]): ...
@@ -277,7 +277,7 @@ class DmsClient(PieceCalls, QuotaCalls):
             "POST", path, body=asked, params={"made_of": made_of}, answer=Collected
         )
 
-    async def standing(
+    async def append_only_datasets(
         self, *, uid: UUID | None = None, generations: bool = False
     ) -> list[AppendOnlyDataset]:
         """Return the append-only data sets (or the one with ``uid``)."""

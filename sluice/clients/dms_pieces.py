@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.assets import JoinedFile, JoinPieces, PieceAt, Pieces
+from sluice.contracts.data.assets import JoinedFile, JoinPieces, PieceAt, Pieces
 
 #: Timeout in seconds for joining and checking a file of many pieces.
 JOINING = 600.0

@@ -4,8 +4,7 @@ from datetime import datetime
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.append_only import ScheduleList, ScheduleState, TriggerDepth
-from sluice.contracts.intake import (
+from sluice.contracts.chains.intake import (
     Dismissed,
     Rematch,
     Rematched,
@@ -14,6 +13,7 @@ from sluice.contracts.intake import (
     UnmatchedList,
     WaitingHandover,
 )
+from sluice.contracts.data.append_only import ScheduleList, ScheduleState, TriggerDepth
 
 
 class IntakeClient(ServiceClient):

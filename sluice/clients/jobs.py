@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.states import JobState
-from sluice.contracts.tasks import (
+from sluice.contracts.common.states import JobState
+from sluice.contracts.jobs.tasks import (
     Cancel,
     Explanation,
     Job,

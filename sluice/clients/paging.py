@@ -3,10 +3,10 @@
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from uuid import UUID
 
-from sluice.contracts.datasets import Dataset, DatasetPage, File, FilePage
+from sluice.contracts.data.datasets import Dataset, DatasetPage, File, FilePage
 
 #: The maximum number of files in one request and on one page.
-MOST_FILES = 10_000
+MAX_FILES = 10_000
 #: The number of data sets in one request, because their uids travel in the query string.
 UIDS = 100
 

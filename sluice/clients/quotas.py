@@ -3,7 +3,7 @@
 from urllib.parse import quote
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.quotas import HolderKind, Holdings, QuotaHolder, SetQuotaLimits
+from sluice.contracts.access.quotas import HolderKind, Holdings, QuotaHolder, SetQuotaLimits
 
 
 class QuotaCalls(ServiceClient):

@@ -1,8 +1,8 @@
 """Client of the task watcher."""
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.chains import Release, Watch, Watched, WatchList
-from sluice.contracts.states import WatchState
+from sluice.contracts.chains.chains import Release, Watch, Watched, WatchList
+from sluice.contracts.common.states import WatchState
 
 
 class WatcherClient(ServiceClient):

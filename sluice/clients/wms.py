@@ -8,12 +8,26 @@ from sluice.clients.base import API, path_of
 from sluice.clients.human_tasks import HumanTaskCalls
 from sluice.clients.jobs import JobCalls
 from sluice.clients.quotas import QuotaCalls
-from sluice.contracts.attention import Acknowledge, WorkCounts
-from sluice.contracts.groups import GroupShares, SetShare
-from sluice.contracts.limits import LimitList, SetLimit
-from sluice.contracts.pilot_detail import PilotDetail
-from sluice.contracts.pilot_list import PilotList
-from sluice.contracts.pilots import (
+from sluice.contracts.access.groups import GroupShares, SetShare
+from sluice.contracts.access.secrets import SecretValues
+from sluice.contracts.chains.attention import Acknowledge, WorkCounts
+from sluice.contracts.common.states import TaskState
+from sluice.contracts.data.room import RoomWaitList
+from sluice.contracts.jobs.limits import LimitList, SetLimit
+from sluice.contracts.jobs.steps import RankStep, StepList
+from sluice.contracts.jobs.tasks import (
+    Boosted,
+    Boosts,
+    Job,
+    TaskStatus,
+    TaskStatusList,
+    UnschedulableList,
+)
+from sluice.contracts.jobs.times import Timeline, WorkTimes
+from sluice.contracts.jobs.warm_workers import LoadTool
+from sluice.contracts.pilots.pilot_detail import PilotDetail
+from sluice.contracts.pilots.pilot_list import PilotList
+from sluice.contracts.pilots.pilots import (
     Heartbeat,
     HeartbeatAnswer,
     JobToken,
@@ -26,21 +40,7 @@ from sluice.contracts.pilots import (
     SignOff,
     StorageUrls,
 )
-from sluice.contracts.room import RoomWaitList
-from sluice.contracts.secrets import SecretValues
-from sluice.contracts.sites import NewSite, NewSiteSecret, Site, SiteList
-from sluice.contracts.states import TaskState
-from sluice.contracts.steps import RankStep, StepList
-from sluice.contracts.tasks import (
-    Boosted,
-    Boosts,
-    Job,
-    TaskStatus,
-    TaskStatusList,
-    UnschedulableList,
-)
-from sluice.contracts.times import Timeline, WorkTimes
-from sluice.contracts.warm_workers import LoadTool
+from sluice.contracts.pilots.sites import NewSite, NewSiteSecret, Site, SiteList
 
 #: Seconds for a response beyond the time for which the WMS waits for work.
 _LEASE_GRACE = 10.0

@@ -6,10 +6,10 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sluice.contracts.base import Contract
-from sluice.contracts.datasets import NewFile
-from sluice.contracts.states import DatasetState, DatasetType, TaskState
-from sluice.contracts.tasks import Task
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.states import DatasetState, DatasetType, TaskState
+from sluice.contracts.data.datasets import NewFile
+from sluice.contracts.jobs.tasks import Task
 
 
 class CloudEvent(BaseModel):

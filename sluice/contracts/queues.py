@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from sluice.contracts.base import Contract, Timestamp
+from sluice.contracts.common.base import Contract, Timestamp
 
 
 class QueueStatus(Contract):

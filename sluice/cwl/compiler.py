@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sluice.contracts.plan import Plan
-from sluice.contracts.problems import Finding
+from sluice.contracts.common.problems import Finding
+from sluice.contracts.templates.plan import Plan
 from sluice.cwl.documents.main_file import find_main
 from sluice.cwl.documents.named_types import address_types
 from sluice.cwl.documents.packing import as_text, read_files

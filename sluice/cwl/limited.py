@@ -17,7 +17,7 @@ from multiprocessing import util
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerProcess
 
-from sluice.contracts.problems import Finding, NotAvailable
+from sluice.contracts.common.problems import Finding, NotAvailable
 from sluice.cwl.compiler import Compiled, CompiledUpload, compile_upload
 from sluice.cwl.reading.uploads import Upload
 from sluice.os_errors import reason_of

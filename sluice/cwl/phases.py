@@ -6,7 +6,7 @@ found an error.
 
 from typing import Any
 
-from sluice.contracts.plan import Plan
+from sluice.contracts.templates.plan import Plan
 from sluice.cwl.checks.assets import check_assets
 from sluice.cwl.checks.checkpoints import check_checkpoints
 from sluice.cwl.checks.expressions import check_expressions

@@ -8,8 +8,8 @@ from typing import Any
 from pydantic import ValidationError
 from schema_salad.exceptions import ValidationException
 
-from sluice.contracts.checkpoints import EXAMPLE, Checkpoint
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.jobs.checkpoints import EXAMPLE, Checkpoint
 from sluice.cwl_runner.template import InvocationNeeds
 
 #: The namespace of the field in loaded documents, and of inner keys that have the prefix.

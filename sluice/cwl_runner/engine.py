@@ -53,7 +53,7 @@ _CWLTOOL = ("http://commonwl.org/cwltool#", "cwltool:")
 #: A number in JSON; YAML has more notations.
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 #: Invocations that are submitted together.
-_MOST_TOGETHER = 500
+_MAX_TOGETHER = 500
 
 
 def run_process(given: Namespace, open_session: Callable[[], RunnerSession], folder: Path) -> int:
@@ -295,7 +295,7 @@ class _Executor(JobExecutor):  # type: ignore[misc] # cwltool's types are not fo
 
     def add(self, job: _Job) -> None:
         self._ready.append(job)
-        if len(self._ready) >= _MOST_TOGETHER:
+        if len(self._ready) >= _MAX_TOGETHER:
             self._hand_over()
 
     def run_jobs(

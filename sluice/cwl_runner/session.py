@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from sluice.backoff import pause_after
-from sluice.contracts.naming import delivered_name
-from sluice.contracts.states import JobState
+from sluice.contracts.common.naming import delivered_name
+from sluice.contracts.common.states import JobState
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.cwl_runner.rest import RequestRefusedError, Rest
 from sluice.cwl_runner.template import InvocationNeeds

@@ -16,8 +16,8 @@ from cwltool.workflow import Workflow, WorkflowStep
 from pydantic import ValidationError
 from schema_salad.exceptions import ValidationException
 
-from sluice.contracts.needs import Warm
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.jobs.needs import Warm
 from sluice.cwl_runner.checkpoints import checkpoint_of
 from sluice.cwl_runner.template import InvocationNeeds
 from sluice.visible_text import quoted

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from starlette.types import ASGIApp
 
-from sluice.contracts.access import Role
+from sluice.contracts.access.access import Role
 from sluice.credentials import forget_token, keep_token
 from sluice.embedded.home import Home
 from sluice.embedded.services import kept

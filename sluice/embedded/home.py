@@ -9,9 +9,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from sluice.contracts.states import StorageType
+from sluice.contracts.common.states import StorageType
 from sluice.credentials import know_token
-from sluice.servicekit.processes import lives
+from sluice.servicekit.running.processes import lives
 
 #: The default folder.
 DEFAULT_HOME = Path("~/.local/share/sluice")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import structlog
 
-from sluice.contracts.numbers import size_text
+from sluice.contracts.common.numbers import size_text
 from sluice.storage import is_full
 
 log = structlog.get_logger(__name__)

@@ -13,7 +13,7 @@ import psutil
 from sluice.embedded.home import Home
 from sluice.embedded.postmaster import postmaster_of, stop_postmaster
 from sluice.pilot_launchers.local_process import WORK_DIR
-from sluice.servicekit.processes import lives
+from sluice.servicekit.running.processes import lives
 
 #: Seconds for a pilot to end its jobs and itself, and the same for an immediate end.
 _PATIENCE, _PATIENCE_AT_ONCE = 20.0, 1.0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import asyncpg
 import structlog
 
-from sluice.contracts.states import StorageType
+from sluice.contracts.common.states import StorageType
 from sluice.embedded.home import Home
 from sluice.storage import local_path, local_url
 
@@ -21,7 +21,7 @@ _TABLE_EXISTS = "SELECT to_regclass($1) IS NOT NULL"
 _FORGET_FOLDERS = "DELETE FROM storage_folders"
 
 _SELECT_COLUMNS = """
--- Columns that may hold URLs of files. Audit events stay as they were written.
+-- Columns that may hold URLs of files. Audit events stay unchanged.
 SELECT c.table_name, c.column_name, c.udt_name
 FROM information_schema.columns c JOIN information_schema.tables t USING (table_schema, table_name)
 WHERE table_schema = 'public' AND t.table_type = 'BASE TABLE' AND c.is_generated = 'NEVER'

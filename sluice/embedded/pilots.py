@@ -9,13 +9,13 @@ from pathlib import Path
 import structlog
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilot_list import Pilot
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.pilots.pilot_list import Pilot
 from sluice.embedded.home import Home
 from sluice.embedded.last_words import last_words
 from sluice.embedded.readiness import OK, STARTING
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
-from sluice.servicekit.lifecycle import cancel_and_wait
+from sluice.servicekit.running.lifecycle import cancel_and_wait
 
 log = structlog.get_logger(__name__)
 

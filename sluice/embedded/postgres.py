@@ -26,8 +26,8 @@ from sluice.embedded.postgres_programs import (
 )
 from sluice.embedded.postmaster import forget_dead_postmaster, is_ready
 from sluice.servicekit.database import CREATE_OPTIONS, LOST_CONNECTION
-from sluice.servicekit.lifecycle import cancel_and_wait
-from sluice.servicekit.processes import until_ended
+from sluice.servicekit.running.lifecycle import cancel_and_wait
+from sluice.servicekit.running.processes import until_ended
 
 log = structlog.get_logger(__name__)
 

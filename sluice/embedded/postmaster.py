@@ -5,7 +5,7 @@ import signal
 import time
 from pathlib import Path
 
-from sluice.servicekit.processes import lives
+from sluice.servicekit.running.processes import lives
 
 #: Seconds for a fast stop, and for each forced one after it.
 _FAST, _IMMEDIATE = 30.0, 10.0

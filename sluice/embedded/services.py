@@ -13,8 +13,8 @@ from cryptography.fernet import Fernet
 from sluice.credentials import write_private
 from sluice.embedded.hidden_home import storage_places
 from sluice.embedded.home import Home
-from sluice.servicekit.service import Service
-from sluice.servicekit.service_clients import Links
+from sluice.servicekit.running.service import Service
+from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.settings import ServiceSettings
 from sluice.servicekit.transport.base import Transport
 

@@ -17,9 +17,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
-from sluice.contracts.datasets import NewStorage
-from sluice.contracts.problems import ServiceError
-from sluice.contracts.states import PilotState, StorageType
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.common.states import PilotState, StorageType
+from sluice.contracts.data.datasets import NewStorage
 from sluice.embedded.access import Access
 from sluice.embedded.home import Home, HomeBusy
 from sluice.embedded.home_space import use_reserve_when_full, with_cause
@@ -33,17 +33,17 @@ from sluice.embedded.services import SERVICES, build_service, hidden_storage_fol
 from sluice.embedded.watch import watch_home
 from sluice.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.servicekit.access.authentication_setup import open_to_anybody
-from sluice.servicekit.lifecycle import Component, cancel_and_wait, start_all, stop_all
-from sluice.servicekit.logging import configure_logging
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.server import HttpServer
-from sluice.servicekit.service import Service
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.running.lifecycle import Component, cancel_and_wait, start_all, stop_all
+from sluice.servicekit.running.logging import configure_logging
+from sluice.servicekit.running.service import Service
+from sluice.servicekit.running.service_clients import ProcessLinks
+from sluice.servicekit.running.signals import TwoStageStop
 from sluice.servicekit.settings import HttpSettings
 from sluice.servicekit.settings_sources import SHARED_PREFIX, WrongSettings, load_settings
-from sluice.servicekit.signals import TwoStageStop
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
+from sluice.servicekit.web.server import HttpServer
 from sluice.storage import local_path, local_url
 
 log = structlog.get_logger(__name__)

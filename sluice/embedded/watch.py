@@ -10,7 +10,7 @@ import structlog
 from sluice.embedded.home import Home
 from sluice.embedded.home_space import keep_reserve
 from sluice.embedded.users import SystemUser
-from sluice.servicekit.signals import TwoStageStop
+from sluice.servicekit.running.signals import TwoStageStop
 
 log = structlog.get_logger(__name__)
 

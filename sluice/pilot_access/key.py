@@ -8,7 +8,7 @@ from joserfc import jwt
 from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
 
-from sluice.contracts.access import PILOT_PROOF, PILOT_PROOF_ALGORITHM
+from sluice.contracts.access.access import PILOT_PROOF, PILOT_PROOF_ALGORITHM
 from sluice.credentials import write_private
 
 _CURVE: Final = "Ed25519"

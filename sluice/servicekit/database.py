@@ -19,13 +19,13 @@ from uuid import uuid4
 import asyncpg
 import orjson
 
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.problems import NotAvailable, Unprocessable
 from sluice.contracts.messages import CloudEvent, extra_attributes
-from sluice.contracts.problems import NotAvailable, Unprocessable
 from sluice.os_errors import reason_of
 from sluice.servicekit.audit.request import request_now
 from sluice.servicekit.audit.rows import note_change
-from sluice.servicekit.clock import Clock, SystemClock
+from sluice.servicekit.running.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy
@@ -58,7 +58,7 @@ LOST_CONNECTION = (
 #: The transient errors of asyncpg: the same statement may succeed later. Deadlocks are rare,
 #: because rows are locked in one order everywhere. PostgreSQL ends one of the transactions. A
 #: prepared statement becomes invalid once when its table gets a new column.
-PASSING = (
+TRANSIENT_ERRORS = (
     *LOST_CONNECTION,
     asyncpg.DeadlockDetectedError,
     asyncpg.InvalidCachedStatementError,
@@ -84,13 +84,13 @@ SESSION: Mapping[str, str] = {
 }
 
 INSERT_OUTBOX = """
--- Messages of this transaction, sent after it has committed.
+-- The relay sends these messages after the transaction has committed.
 INSERT INTO outbox (message_id, destination, body)
 SELECT * FROM unnest($1::text[], $2::text[], $3::bytea[])
 """
 
 INSERT_INBOX = """
--- A row for each message that comes for the first time, none for those that were applied before.
+-- Return a row for each new message. Messages that were applied before give none.
 INSERT INTO inbox (queue, message_id) SELECT $1, id FROM unnest($2::text[]) AS come (id) ORDER BY id
 ON CONFLICT DO NOTHING RETURNING message_id
 """
@@ -309,7 +309,7 @@ _MACHINE_ERRORS = {
 
 
 def to_not_available(error: Exception) -> NotAvailable:
-    """Return the error for a request that met a transient error (``PASSING``).
+    """Return the error for a request that met a transient error (``TRANSIENT_ERRORS``).
 
     The clients of all services retry on this error.
     """

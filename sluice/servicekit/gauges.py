@@ -7,8 +7,8 @@ from typing import Any
 from prometheus_client import Gauge
 
 from sluice.servicekit.database import Database
-from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.running.loop import Loop
 
 #: Seconds between two readings. Prometheus scrapes about as often.
 PERIOD = 15.0

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import asyncpg
 import structlog
 
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
 from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, error_text, session_settings
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import re
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from pydantic import SecretStr, field_validator
 
-from sluice.contracts.problems import Conflict
+from sluice.contracts.common.problems import Conflict
 from sluice.servicekit.settings import ServiceSettings
 
 #: The purposes of the WMS's requests for secrets and of their responses, and the seconds for which

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 from pydantic import Field, SecretStr, field_validator
 
-from sluice.contracts.base import Contract
-from sluice.servicekit.request_limits import Limits
+from sluice.contracts.common.base import Contract
 from sluice.servicekit.settings_sources import LayeredSettings
+from sluice.servicekit.web.request_limits import Limits
 
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 

@@ -23,7 +23,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.common.wording import sentence_of
 from sluice.os_errors import reason_of
 
 #: Environment variables that name the other sources.

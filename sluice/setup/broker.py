@@ -9,10 +9,10 @@ from typing import Any
 
 import httpx
 
-from sluice.contracts.problems import Conflict, NotAvailable
+from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.http_clients import http_client
 from sluice.os_errors import reason_of
-from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.transport.rabbitmq_definitions import User, definitions, password_hash
 from sluice.setup.logins import ServiceLogin
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import asyncpg
 
-from sluice.contracts.problems import Conflict, NotAvailable
+from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, CREATE_OPTIONS, error_text
 from sluice.setup.logins import ServiceLogin
 from sluice.setup.scram import is_password_of, scram_verifier
@@ -19,7 +19,7 @@ else:
 SETUP_LOCK = 7_582_393
 
 SELECT_ROLE = """
--- What a role may, and how its password is kept.
+-- The rights of a role, and how its password is stored.
 SELECT
     rolsuper,
     rolcanlogin,
@@ -32,15 +32,15 @@ FROM pg_authid WHERE rolname = $1
 SELECT_OWNER = "SELECT pg_get_userbyid(datdba) FROM pg_database WHERE datname = $1"
 
 SELECT_GUESTS = """
--- Who, beside the owner, has rights on a database; NULL: everybody.
+-- Roles other than the owner with rights on a database. NULL stands for everybody.
 SELECT DISTINCT CASE WHEN granted.grantee <> 0 THEN pg_get_userbyid(granted.grantee) END AS guest
 FROM pg_database AS d, aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) AS granted
 WHERE d.datname = $1 AND granted.grantee <> d.datdba
 """
 
 SELECT_FOREIGN_RELATIONS = """
--- How tables, views and sequences of other owners become the login's; sequences of columns follow
--- their tables.
+-- Statements that transfer tables, views and sequences of other owners to the login. Sequences of
+-- columns follow their tables.
 SELECT format(
     'ALTER %s %s OWNER TO %I',
     CASE c.relkind

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 
 import asyncpg
 
-from sluice.contracts.numbers import counted
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.problems import NotAvailable
 from sluice.servicekit.database import CANNOT_CONNECT, CONNECT_TIMEOUT, error_text
-from sluice.servicekit.outbox import SEND_AGAIN
+from sluice.servicekit.messages.outbox import SEND_AGAIN
 
 
 async def send_again(databases: Mapping[str, str]) -> list[str]:

@@ -42,12 +42,12 @@ from sluice.storage.places import (
 )
 from sluice.storage.probe import probe
 from sluice.storage.reader import Reader, open_reader
-from sluice.storage.values import MOST_FOLDERS, MOST_JSON, MOST_NESTED, Flaw, flaw_in, read_json
+from sluice.storage.values import MAX_FOLDERS, MAX_JSON, MAX_NESTED, Flaw, flaw_in, read_json
 
 __all__ = [
-    "MOST_FOLDERS",
-    "MOST_JSON",
-    "MOST_NESTED",
+    "MAX_FOLDERS",
+    "MAX_JSON",
+    "MAX_NESTED",
     "BehindLink",
     "BundleError",
     "ChecksumMismatch",

@@ -20,12 +20,12 @@ from typing import IO, Any
 from sluice.os_errors import reason_of
 from sluice.storage.copying import PIECE, sparse_writer
 from sluice.storage.places import location_of, path_of_location
-from sluice.storage.values import MOST_FOLDERS, flaw_in
+from sluice.storage.values import MAX_FOLDERS, flaw_in
 from sluice.visible_text import quoted
 
 VALUE = "value.json"
 #: The largest value that is read, in bytes.
-MOST_VALUE = 64 << 20
+MAX_VALUE = 64 << 20
 _FILES = "files"
 #: Fields of a File or Directory that depend on its place. Runners compute them again.
 _OF_ITS_PLACE = ("path", "dirname", "nameroot", "nameext")
@@ -220,9 +220,9 @@ class _Packer:
         here = (status.st_dev, status.st_ino)
         if here in within:
             raise BundleError(f"{quoted(name)} is a link to a folder that it lies in")
-        if len(within) >= MOST_FOLDERS:
+        if len(within) >= MAX_FOLDERS:
             raise BundleError(
-                f"{quoted(name)} lies more than {MOST_FOLDERS} folders deep: make it flatter, or"
+                f"{quoted(name)} lies more than {MAX_FOLDERS} folders deep: make it flatter, or"
                 " an archive"
             )
         self._append(_member(name, status))
@@ -282,8 +282,8 @@ def _opened(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
 
 
 def _read_value(archive: tarfile.TarFile, member: tarfile.TarInfo) -> Any:
-    if member.size > MOST_VALUE:
-        raise BundleError(f"its {VALUE} has more than {MOST_VALUE >> 20} MiB")
+    if member.size > MAX_VALUE:
+        raise BundleError(f"its {VALUE} has more than {MAX_VALUE >> 20} MiB")
     with _opened(archive, member) as content:
         value = json.load(content)
     flaw = flaw_in(value)

@@ -5,7 +5,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.contracts.naming import file_key
+from sluice.contracts.common.naming import file_key
 
 _TEMPORARY = ".part-"
 _WRITTEN = re.compile(re.escape(_TEMPORARY) + r"[0-9a-f]{16}")

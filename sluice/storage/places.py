@@ -10,7 +10,7 @@ from sluice.visible_text import quoted
 _FILE = "file://"
 
 #: How often nested escapes are decoded. A URL with more is refused.
-_MOST_UNQUOTED = 4
+_MAX_UNQUOTED = 4
 
 
 def local_path(url: str) -> str | None:
@@ -124,7 +124,7 @@ def require_inside_by_name(storage_url: str, url: str) -> None:
 
 
 def _stays_inside(relative: str) -> bool:
-    for _ in range(_MOST_UNQUOTED):
+    for _ in range(_MAX_UNQUOTED):
         if not _normal_inside(relative):
             return False
         undone = unquote(relative)

@@ -12,15 +12,15 @@ from urllib.parse import urlsplit
 from sluice.visible_text import quoted
 
 #: The limit of nested lists and objects. cwltool supports twice as many.
-MOST_NESTED = 256
+MAX_NESTED = 256
 #: The limit of nested folders, which are two levels each in a listing.
-MOST_FOLDERS = 100
+MAX_FOLDERS = 100
 #: The limit of JSON in bytes, and of brackets and commas in it. Each may become a Python object of
 #: some hundred bytes.
-MOST_JSON, MOST_PARTS = 16 << 20, 500_000
+MAX_JSON, MAX_PARTS = 16 << 20, 500_000
 #: The limit of digits of a whole number, which is that of Python.
-_MOST_DIGITS = 4300
-_TOO_LONG = 10**_MOST_DIGITS
+_MAX_DIGITS = 4300
+_TOO_LONG = 10**_MAX_DIGITS
 
 _SHOWN = 4
 #: A text, which may contain brackets and commas, or a bracket or comma.
@@ -57,23 +57,23 @@ def read_json(text: bytes) -> Any:
     Raises:
         ValueError: The text is not JSON or is too large. The message is a sentence.
     """
-    if len(text) > MOST_JSON:
-        raise ValueError(f"it has more than {MOST_JSON >> 20} MiB")
+    if len(text) > MAX_JSON:
+        raise ValueError(f"it has more than {MAX_JSON >> 20} MiB")
     if _has_many_parts(text):
-        raise ValueError(f"it has more than {MOST_PARTS} brackets and commas")
+        raise ValueError(f"it has more than {MAX_PARTS} brackets and commas")
     try:
         return json.loads(text.decode(), parse_int=_whole)
     except UnicodeDecodeError as error:
         raise ValueError(f"byte {error.start} is not of a text in UTF-8") from error
     except RecursionError as error:
-        raise ValueError(f"it nests lists and objects more than {MOST_NESTED} deep") from error
+        raise ValueError(f"it nests lists and objects more than {MAX_NESTED} deep") from error
 
 
 def _has_many_parts(text: bytes) -> bool:
-    if sum(map(text.count, (b"[", b"{", b","))) <= MOST_PARTS:
+    if sum(map(text.count, (b"[", b"{", b","))) <= MAX_PARTS:
         return False
     parts = (1 for found in _TEXT_OR_PART.finditer(text) if found[0][0] != ord('"'))
-    return next(islice(parts, MOST_PARTS, None), None) is not None
+    return next(islice(parts, MAX_PARTS, None), None) is not None
 
 
 def flaw_in(value: Any) -> Flaw | None:
@@ -88,9 +88,9 @@ def flaw_in(value: Any) -> Flaw | None:
             continue
         what = _flaw_of(part)
         nests = isinstance(part, list | Mapping)
-        if what is None and nests and depth > MOST_NESTED:
+        if what is None and nests and depth > MAX_NESTED:
             what = (
-                f"lies more than {MOST_NESTED} lists and objects deep: make it flatter, or write it"
+                f"lies more than {MAX_NESTED} lists and objects deep: make it flatter, or write it"
                 " into a file"
             )
         if what is not None:
@@ -112,7 +112,7 @@ def _flaw_of(part: Any) -> str | None:
                 " text"
             )
         case int() if abs(part) >= _TOO_LONG:
-            return f"is a whole number of more than {_MOST_DIGITS} digits: give it as a text"
+            return f"is a whole number of more than {_MAX_DIGITS} digits: give it as a text"
         case Mapping():
             if not all(map(_whole_text, part)):
                 return f"has a name that {_HALF}"
@@ -158,7 +158,7 @@ def _is_object(value: Any) -> bool:
 
 def _whole(digits: str) -> int:
     """Return a whole number. One with too many digits is replaced, and refused later."""
-    return int(digits) if len(digits.lstrip("-")) <= _MOST_DIGITS else _TOO_LONG
+    return int(digits) if len(digits.lstrip("-")) <= _MAX_DIGITS else _TOO_LONG
 
 
 def _parts(way: _Path) -> list[str | int]:

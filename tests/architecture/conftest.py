@@ -1,4 +1,4 @@
-"""These tests read the tree, so they run at its root wherever pytest was started."""
+"""Run the tests of this folder in the repository's root and in one process."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from tests.architecture.sources import ROOT
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """One process reads and parses the tree."""
+    """Put all tests of this folder into one process, which parses the tree once."""
     for item in items:
         if (
             item.path.parent == ROOT / "tests/architecture"
@@ -17,5 +17,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def at_the_root(monkeypatch: pytest.MonkeyPatch) -> None:
+def change_to_repository_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)

@@ -1,4 +1,4 @@
-"""Which tests are marked as long, from their text."""
+"""Find the tests that are marked as long by parsing their source."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from tests.architecture.sources import Source
 
 
 def is_long(source: Source, test: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """As a whole, by a mark of its own; where some of its cases are, others are left."""
+    """Return whether the whole test is marked; marks of single parameter sets do not count."""
     called_so = {
         node.targets[0].id
         for node in source.tree.body
@@ -30,7 +30,7 @@ def module_is_long(source: Source) -> bool:
 
 
 def marks(source: Source) -> Iterator[ast.expr]:
-    """Every use of the mark: a call with its reason, or the bare name, which has none."""
+    """Yield each use of the mark: a call with its reason, or the bare name without a reason."""
     called = {id(node.func) for node in ast.walk(source.tree) if isinstance(node, ast.Call)}
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call | ast.Attribute) and _is_mark(node) and id(node) not in called:
@@ -38,5 +38,5 @@ def marks(source: Source) -> Iterator[ast.expr]:
 
 
 def _is_mark(node: ast.AST) -> bool:
-    """``pytest.mark.long("…")``, or without its reason."""
+    """Return whether a node is ``pytest.mark.long("…")``, with or without a reason."""
     return ast.unparse(node.func if isinstance(node, ast.Call) else node) == "pytest.mark.long"

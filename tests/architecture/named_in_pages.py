@@ -1,4 +1,4 @@
-"""What pages name of the product: commands with their options, and settings."""
+"""Check the commands, options and settings of the product that pages name."""
 
 import re
 from collections.abc import Iterator
@@ -11,17 +11,17 @@ from typer.core import TyperGroup
 from scripts.docs.settings_reference import variables
 from sluice.cli.app import command_line
 
-#: Commands in code: after a prompt of a block, or between backticks.
+#: Commands in code: after the prompt of a block, or between backticks.
 COMMAND = re.compile(r"(?:^|`)sluice ((?:[a-z-]+ ?)+)((?:--?[a-z-]+|[A-Z_]+|\d+| )*)", re.MULTILINE)
 SETTING = re.compile(r"\bSLUICE_[A-Z_]*[A-Z]\b(?!_)")
 
 
-#: Read from the environment without being anybody's setting or option.
+#: Environment variables that belong to no setting and no option.
 OTHERS = {
-    "SLUICE_DMS_URL": "where a command finds the DMS, beside --url",
-    "SLUICE_TOKEN": "by which a command is known, in place of what is kept",
-    "SLUICE_TOKEN_FILE": "the same, in a file",
-    "SLUICE_WHILE_USED": "by which a system knows that it stops when nobody uses it any more",
+    "SLUICE_DMS_URL": "the address of the DMS for a command, beside --url",
+    "SLUICE_TOKEN": "the token of a command, instead of the stored one",
+    "SLUICE_TOKEN_FILE": "a file with the token of a command",
+    "SLUICE_WHILE_USED": "lets a system stop when nobody uses it any more",
 }
 
 
@@ -62,7 +62,7 @@ def _variables() -> set[str]:
 
 
 def _read_by(command: Any) -> Iterator[str]:
-    """What the options of a command, and of those below it, are taken from."""
+    """Yield the environment variables of a command's options, and of its subcommands' options."""
     for parameter in command.params:
         names = parameter.envvar or ()
         yield from (names,) if isinstance(names, str) else names

@@ -1,4 +1,4 @@
-"""The product's own source files, parsed; every test of this folder looks at the whole tree."""
+"""The product's source files, parsed, for tests that look at the whole tree."""
 
 import ast
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ PRODUCT = ("sluice", "dms", "wms", "wfms", "pilot")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """``name``: its path from the repository's root."""
+    """A parsed file; ``name`` is its path from the repository's root."""
 
     name: str
     tree: ast.Module
@@ -24,7 +24,7 @@ class Source:
 
 @cache
 def sources(*folders: str) -> tuple[Source, ...]:
-    """Every Python file below the folders, in order of name."""
+    """Return every Python file below the folders, sorted by name."""
     return tuple(
         Source(str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8")))
         for folder in folders
@@ -33,7 +33,7 @@ def sources(*folders: str) -> tuple[Source, ...]:
 
 
 def imports(tree: ast.Module) -> Iterator[tuple[ast.stmt, str]]:
-    """(statement, dotted name) of every import, those within functions too."""
+    """Yield (statement, dotted name) of every import, including imports within functions."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from ((node, alias.name) for alias in node.names)

@@ -1,4 +1,4 @@
-"""Pauses that grow are worked out in one place: ``sluice.backoff.pause_after``."""
+"""Growing pauses are computed in one place: ``sluice.backoff.pause_after``."""
 
 import ast
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ HOME = "sluice/backoff.py"
 
 
 def growing_pauses(source: Source) -> Iterator[str]:
-    """``min(… ** failures, longest)`` and ``pause = min(2 * pause, longest)``."""
+    """Find ``min(… ** failures, longest)`` and ``pause = min(2 * pause, longest)``."""
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Call) and _is_min(node) and any(map(_grows, ast.walk(node))):
             yield source.at(node)
@@ -39,13 +39,13 @@ def _is_product_of(node: ast.expr, names: set[str]) -> bool:
     )
 
 
-def test_there_is_one_formula_of_growing_pauses() -> None:
+def test_growing_pauses_are_computed_in_one_place() -> None:
     found = [at for source in sources(*PRODUCT) for at in growing_pauses(source)]
     assert [at for at in found if not at.startswith(f"{HOME}:")] == [], f"use {HOME}"
     assert found, "the formula itself was not found"
 
 
-def test_a_second_formula_is_found() -> None:
+def test_second_formula_of_growing_pauses_is_found() -> None:
     text = (
         "a = min(0.1 * 2**failures, 5.0)\nself.b = min(1.3 * self.b, 5.0)\nc = min(2 * a, 2**31)\n"
     )

@@ -1,5 +1,4 @@
-"""A ``match`` on the members of an enumeration says what happens with a member that comes later:
-mypy then finds each of them."""
+"""A ``match`` on enumeration members lets mypy find members that are added and not handled."""
 
 import ast
 from collections.abc import Iterator
@@ -10,8 +9,7 @@ from tests.architecture.sources import PRODUCT, sources
 
 
 def open_choices(tree: ast.AST) -> Iterator[ast.Match]:
-    """Those between members alone after which all goes on, so that no type checker misses a
-    case."""
+    """Yield each ``match`` on members that has no default and does not end the function."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Match):
             ends = all(isinstance(case.body[-1], ast.Return | ast.Raise) for case in node.cases)
@@ -30,7 +28,7 @@ def _names_members(pattern: ast.pattern) -> bool:
     return False
 
 
-def test_choices_between_members_are_closed() -> None:
+def test_matches_on_enumeration_members_are_exhaustive() -> None:
     found = [
         source.at(node)
         for source in sources(*PRODUCT, "stack")
@@ -49,5 +47,5 @@ def test_choices_between_members_are_closed() -> None:
         ("case 'x': a()", 0),
     ],
 )
-def test_open_choice_is_found(cases: str, number: int) -> None:
+def test_match_without_exhaustiveness_check_is_found(cases: str, number: int) -> None:
     assert len(list(open_choices(ast.parse(f"def f(x):\n match x:\n  {cases}")))) == number

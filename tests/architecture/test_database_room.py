@@ -1,4 +1,4 @@
-"""One way to the database: statements, rows and the driver's errors stay in a service's ``db/``."""
+"""Statements, rows and the driver's errors stay in the ``db/`` folder of a service."""
 
 import ast
 from collections.abc import Iterator
@@ -32,13 +32,13 @@ def _database_used(source: Source) -> Iterator[str]:
                 yield f"{source.at(call)}: makes a statement"
 
 
-def test_the_database_has_one_room() -> None:
+def test_only_db_folders_use_the_database_driver() -> None:
     files = sources(*SERVICES)
-    assert any("/db/" in source.name for source in files), "the rooms were not found"
+    assert any("/db/" in source.name for source in files), "the db/ folders were not found"
     assert not [leak for source in files for leak in leaks(source)]
 
 
-def test_leaks_are_found() -> None:
+def test_database_use_outside_of_db_folder_is_found() -> None:
     outside = (
         "import asyncpg\nasync def f(transaction):\n    await transaction.connection.fetch('…')\n"
     )

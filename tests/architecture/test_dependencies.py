@@ -1,6 +1,8 @@
-"""A package that is imported is declared for whoever installs that part of the product: a pilot's
-node has the extra ``pilot`` alone, a client no extra at all. (That every package is declared at
-all, and none in vain, ``deptry`` says.)"""
+"""Each imported package is declared for the extra that installs the importing part of the product.
+
+A pilot's node installs only the extra ``pilot``, and a client installs no extra. ``deptry`` checks
+that every package is declared and that no declared package is unused.
+"""
 
 import ast
 import re
@@ -14,8 +16,8 @@ from packaging.requirements import Requirement
 
 from tests.architecture.sources import PRODUCT, ROOT, Source, sources
 
-#: What is installed for a part of the product, beside the base: each of the extras alone has to do.
-#: The longest name counts.
+#: Part of the product → extras that install it besides the base. Each extra alone must suffice. The
+#: longest matching path counts.
 EXTRAS: dict[str, tuple[str, ...]] = {
     "sluice": (),
     "sluice/bench": ("services",),
@@ -38,7 +40,7 @@ EXTRAS: dict[str, tuple[str, ...]] = {
     "templates/shared/pack_images": ("collage", "ocr"),
     "templates/spd": ("spd",),
 }
-#: What is imported where a command comes to it: then the system is to run here.
+#: Part of the product → extra for imports within functions, which run the system on this machine.
 WHEN_CALLED = {"sluice/cli": "services"}
 
 
@@ -51,7 +53,7 @@ DECLARED: dict[str, set[str]] = {
     extra: {_plain(Requirement(text).name) for text in [*PROJECT["dependencies"], *more]}
     for extra, more in {"": [], **PROJECT["optional-dependencies"]}.items()
 }
-#: The extras ``ocr`` and ``masstimes-train`` need not be installed.
+#: Packages of the extras ``ocr`` and ``masstimes-train``, which may be absent here.
 PACKAGES = {
     "Levenshtein": ["levenshtein"],
     "cv2": ["opencv-python"],
@@ -63,7 +65,7 @@ OWN = {*PRODUCT, "collage", "masstimes", "ocr", "pack_command", "pack_images", "
 
 
 def extras_of(name: str) -> tuple[str, ...]:
-    """Those that a file has to do with, one at a time; the base alone where there is none."""
+    """Return the extras for a file; the base alone is the empty string."""
     parts = [part for part in EXTRAS if name == part or name.startswith(f"{part}/")]
     return EXTRAS[max(parts, key=len)] or ("",)
 
@@ -90,7 +92,7 @@ def undeclared(source: Source) -> Iterator[str]:
 
 
 def _imports(tree: ast.AST, *, when_called: bool = False) -> Iterator[tuple[ast.stmt, str, bool]]:
-    """(statement, module, whether it is within a function); not what type checkers alone import."""
+    """Yield (statement, module, is it within a function), except imports for type checkers only."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             continue
@@ -103,7 +105,7 @@ def _imports(tree: ast.AST, *, when_called: bool = False) -> Iterator[tuple[ast.
             yield from _imports(node, when_called=when_called or inside)
 
 
-def test_what_each_part_imports_is_declared_for_it() -> None:
+def test_imported_packages_are_declared_for_the_importing_part() -> None:
     files = sources(*PRODUCT, "templates")
     assert len(files) > 500
     assert [finding for source in files for finding in undeclared(source)] == []
@@ -125,5 +127,5 @@ def test_what_each_part_imports_is_declared_for_it() -> None:
         ("dms/x.py", "if TYPE_CHECKING:\n    import pytest", 0),
     ],
 )
-def test_what_is_not_declared_is_found(name: str, text: str, number: int) -> None:
+def test_undeclared_import_is_found(name: str, text: str, number: int) -> None:
     assert len(list(undeclared(Source(name, ast.parse(text))))) == number

@@ -1,5 +1,4 @@
-"""Settings are explained where they are defined, decisions and pages are linked, links lead
-somewhere."""
+"""Settings and messages are explained, every page is reachable, and links and names are valid."""
 
 import re
 import tomllib
@@ -13,7 +12,7 @@ from tests.architecture.named_in_pages import unknown_commands, unknown_settings
 from tests.architecture.sources import ROOT
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
-#: Between backticks.
+#: A path of the repository between backticks.
 FILE = re.compile(r"`((?:sluice|dms|wms|wfms|pilot|tests|scripts|templates|docs|stack)/[\w./-]+)`")
 PAGES = sorted(
     [
@@ -27,17 +26,17 @@ DECISIONS = sorted((ROOT / "docs/adr").glob("[0-9]*.md"))
 
 
 @pytest.mark.parametrize("process", processes())
-def test_every_setting_is_explained(process: str) -> None:
+def test_every_setting_has_an_explanation(process: str) -> None:
     settings = settings_of(processes()[process])
     assert settings
     assert not [setting.variable for setting in settings if not setting.meaning]
 
 
-def test_every_message_is_explained() -> None:
+def test_every_message_payload_has_a_docstring() -> None:
     assert not [name for name, payload in PAYLOADS.items() if not payload.__doc__]
 
 
-def test_every_decision_is_linked_from_the_list() -> None:
+def test_list_of_decisions_links_every_decision() -> None:
     folder = ROOT / "docs/adr"
     linked = set(LINK.findall((folder / "README.md").read_text(encoding="utf-8")))
     assert {path.name for path in DECISIONS} <= linked
@@ -49,7 +48,7 @@ def test_decisions_are_numbered_without_gaps() -> None:
 
 
 @pytest.mark.parametrize("page", DECISIONS, ids=lambda path: path.name)
-def test_a_decision_has_its_number_date_and_status(page: Path) -> None:
+def test_decision_has_its_number_date_and_status(page: Path) -> None:
     title, _, status, *_ = page.read_text(encoding="utf-8").splitlines()
     assert title.startswith(f"# {int(page.name[:4])}. ")
     assert re.fullmatch(
@@ -59,7 +58,7 @@ def test_a_decision_has_its_number_date_and_status(page: Path) -> None:
     )
 
 
-def test_the_release_at_work_has_its_section_of_changes() -> None:
+def test_newest_changelog_section_is_the_project_version() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     [newest, *_] = re.findall(r"^## ([\d.]+)", changes, re.MULTILINE)
@@ -67,7 +66,7 @@ def test_the_release_at_work_has_its_section_of_changes() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
+def test_relative_links_of_pages_lead_to_files(page: Path) -> None:
     targets = [
         target for target in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in target
     ]
@@ -75,18 +74,18 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_commands_and_settings_that_a_page_names_are_there(page: Path) -> None:
+def test_commands_and_settings_named_in_pages_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert [*unknown_commands(text), *unknown_settings(text)] == []
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_files_that_a_page_names_are_there(page: Path) -> None:
+def test_files_named_in_pages_exist(page: Path) -> None:
     named = set(FILE.findall(page.read_text(encoding="utf-8")))
     assert not [name for name in named if not (ROOT / name).exists()]
 
 
-def test_settings_that_messages_and_comments_name_are_there() -> None:
+def test_settings_named_in_messages_and_comments_exist() -> None:
     found = {
         path: [*unknown_settings(path.read_text(encoding="utf-8"))]
         for package in ("sluice", "dms", "wms", "wfms", "pilot")
@@ -95,8 +94,7 @@ def test_settings_that_messages_and_comments_name_are_there() -> None:
     assert {str(path): names for path, names in found.items() if names} == {}
 
 
-def test_every_page_of_the_documentation_is_reachable() -> None:
-    """From the README, by links alone."""
+def test_every_page_is_reachable_from_the_readme() -> None:
     seen: set[Path] = set()
     ahead = [ROOT / "README.md"]
     while ahead:

@@ -1,4 +1,4 @@
-"""Requests and answers have one name for each thing, in the OpenAPI documents of all services."""
+"""Requests and answers have one name for each thing in the OpenAPI documents of all services."""
 
 import json
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ import pytest
 
 DOCUMENTS = Path(__file__).parents[2] / "docs" / "reference" / "openapi"
 
-#: Second names, and what is said for them.
+#: Name that is refused → name to use instead.
 INSTEAD = {
     "template_name": "template",
     "task_id": "task_uid",
@@ -23,11 +23,12 @@ INSTEAD = {
     "owner_group": "group",
     "disabled_since": "disabled_at",
 }
-#: RFC 9457 calls a problem's HTTP status so.
+#: RFC 9457 names a problem's HTTP status ``status``.
 FOREIGN = {("Problem", "status")}
-#: What names an object is called ``…_uid``; without the ending it is the object or its name.
+#: A field with an object's identifier ends in ``_uid``; without the ending it is an object or a
+#: name.
 OBJECTS = {"chain", "dataset", "device", "link", "pilot", "task"}
-#: Second names of query parameters, and what is said for them.
+#: Name of a query parameter that is refused → name to use instead.
 QUERIES_INSTEAD = {
     "before": "after",
     "chain": "chain_uid",

@@ -1,4 +1,4 @@
-"""What the explanation says in figures is what the code has."""
+"""Figures in the explanation are equal to the values in the code."""
 
 import re
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import pytest
 from pilot.runner.expressions.javascript import MEMORY
 from pilot.settings import PilotSettings
 from sluice.servicekit.database import SESSION
-from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.messages.queue_topology import sluice_topology
 from tests.architecture.sources import ROOT
 from wms.domain.capacity import KEPT, PATIENCE
 from wms.settings import WmsSettings
@@ -30,21 +30,23 @@ def _default(settings: type[WmsSettings | PilotSettings], name: str) -> Callable
             r"grace \((\d+) s, `SLUICE_WMS_DEADLINE_GRACE`\)",
             _default(WmsSettings, "deadline_grace"),
         ),
-        (r"saw this (\w+) times in a row is held", _default(WmsSettings, "losses")),
-        (r"was given away for (\d+) s, a pilot", lambda: PATIENCE),
-        (r"until the job fits, (\w+) minutes at the most", lambda: KEPT.total_seconds() / 60),
-        (r"no other process; (\d+) s for each", _default(PilotSettings, "expression_limit")),
-        (r"s for each, and (\d+) MiB", lambda: MEMORY),
+        (r"saw this (\w+) times in a row is quarantined", _default(WmsSettings, "losses")),
+        (r"was leased for (\d+) s, a pilot", lambda: PATIENCE),
+        (r"until the job fits, for at most (\w+) minutes", lambda: KEPT.total_seconds() / 60),
+        (r"expression may take (\d+) s and", _default(PilotSettings, "expression_limit")),
+        (r"s and (\d+) MiB", lambda: MEMORY),
         (
             r"database ends its transaction after (\d+) s",
             lambda: float(SESSION["idle_in_transaction_session_timeout"].removesuffix("s")),
         ),
         (
-            r"again and again, (\w+) times, goes to the dead letters",
+            r"message that fails (\w+) times goes to the dead letters",
             lambda: max(queue.delivery_limit for queue in sluice_topology().queues.values()),
         ),
     ],
 )
-def test_a_figure_is_that_of_the_code(sentence: str, figure: Callable[[], float]) -> None:
+def test_figure_in_the_explanation_equals_the_value_in_the_code(
+    sentence: str, figure: Callable[[], float]
+) -> None:
     [said] = re.findall(sentence, " ".join(PAGE.split()))
     assert float(WORDS.get(said, said)) == figure()

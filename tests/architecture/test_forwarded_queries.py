@@ -1,4 +1,4 @@
-"""Forwarded routes have the query parameters of the service that answers, no more and no fewer."""
+"""Forwarded routes have exactly the query parameters of the service that answers."""
 
 import re
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from scripts.docs.services import app_of
-from wfms.operator.api.rest.forwarded_queries import QUERIES
-from wfms.operator.api.rest.forwarded_table import FORWARDED, Forwarded
+from wfms.operator.gateway.api.forwarded_queries import QUERIES
+from wfms.operator.gateway.api.forwarded_table import FORWARDED, Forwarded
 
 _PART = re.compile(r"<(?:\w+:)?\w+>|\{\w+\}")
 
@@ -23,7 +23,7 @@ def _queries(service: str, method: str, path: str) -> set[str]:
 
 
 @pytest.mark.parametrize("route", FORWARDED, ids=lambda route: f"{route.method} {route.rule}")
-def test_query_parameters_are_those_of_the_service_that_answers(route: Forwarded) -> None:
+def test_forwarded_route_has_the_query_parameters_of_its_service(route: Forwarded) -> None:
     path = f"/api/v1{route.rule}"
     told = _queries("wfms.operator", route.method, path)
     assert told == _queries(route.service, route.method, path)

@@ -1,4 +1,4 @@
-"""What stands in docs/reference is what the code says today."""
+"""The documents in docs/reference match the code."""
 
 from pathlib import Path
 
@@ -14,19 +14,19 @@ def test_generated_document_is_up_to_date(path: Path) -> None:
     assert not found, f"run `make docs` and look at what it changes:\n{found}"
 
 
-def test_no_document_is_left_of_a_service_that_is_gone() -> None:
+def test_no_document_remains_of_a_removed_service() -> None:
     assert not leftovers()
 
 
 @pytest.mark.parametrize("path", makers(), ids=str)
-def test_documents_do_not_depend_on_the_machine(path: Path) -> None:
+def test_generated_documents_do_not_depend_on_the_machine(path: Path) -> None:
     text = makers()[path]()
     assert text == makers()[path]()
     assert str(Path.cwd()) not in text
     assert str(Path.home()) + "/" not in text
 
 
-def test_check_names_the_file_that_differs(
+def test_check_of_documents_names_the_file_that_differs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "page.md"
@@ -40,19 +40,18 @@ def test_check_names_the_file_that_differs(
     assert main(["--check"]) == 0
 
 
-def test_every_message_has_a_sender_and_every_queue_a_reader() -> None:
-    """Read from the services' code: a queue that nobody reads would fill for ever, a message that
-    nobody sends is a leftover."""
+def test_every_message_has_a_sender_and_every_queue_has_one_consumer() -> None:
+    """A queue without a consumer fills for ever. The check reads the code of the services."""
     from scripts.docs.interfaces import received_by, sent_by  # noqa: PLC0415 - builds every service
     from scripts.docs.services import SERVICES  # noqa: PLC0415
 
     assert {name for service in SERVICES for name in sent_by(service)} == PAYLOADS.keys()
     readers = [queue for service in SERVICES for queue in received_by(service)]
-    assert sorted(readers) == sorted(QUEUES), "each queue is read by one service"
+    assert sorted(readers) == sorted(QUEUES), "each queue has one consumer"
     assert PAYLOADS.keys() >= EVENTS
 
 
-def test_reference_links_to_every_generated_document() -> None:
+def test_docs_readme_links_every_generated_document() -> None:
     readme = Path("docs/README.md").read_text(encoding="utf-8")
     missing = [
         str(path)

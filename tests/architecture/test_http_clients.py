@@ -1,16 +1,16 @@
-"""Clients are made in one place, which keeps tokens away from proxies."""
+"""One module makes HTTP clients, and keeps tokens away from proxies."""
 
 import ast
 
 from tests.architecture.sources import PRODUCT, Source, sources
 
-#: They make clients themselves: the one place; the client of a command that has to start quickly,
-#: which asks for the proxy there; requests that stay in the process; OpenID Connect, which takes
-#: its connection from there; and a crawler, which sends no token.
+#: Modules that may make clients: the central module; the client of ``sluice run``, which must start
+#: quickly and asks the central module for the proxy; requests within the process; OpenID Connect,
+#: which gets its connection from the central module; and a crawler, which sends no token.
 MAKERS = {
     "sluice/http_clients.py",
     "sluice/cwl_runner/rest.py",
-    "sluice/servicekit/service_clients.py",
+    "sluice/servicekit/running/service_clients.py",
     "templates/masstimes/masstimes/polite.py",
 }
 _HTTPX = {"AsyncClient", "Client", "request", "stream", "get", "post", "put", "patch", "delete"}
@@ -31,12 +31,12 @@ def clients_made(found: tuple[Source, ...]) -> list[str]:
     ]
 
 
-def test_only_one_place_makes_http_clients() -> None:
+def test_only_known_modules_make_http_clients() -> None:
     made = clients_made(sources(*PRODUCT, "stack", "templates"))
     assert [place for place in made if place.partition(":")[0] not in MAKERS] == []
     assert any(place.startswith("sluice/http_clients.py:") for place in made)
 
 
-def test_a_client_made_elsewhere_is_found() -> None:
+def test_http_client_made_elsewhere_is_found() -> None:
     text = "import httpx\nclient = httpx.AsyncClient(base_url=url)\n"
     assert clients_made((Source("x.py", ast.parse(text)),)) == ["x.py:2"]

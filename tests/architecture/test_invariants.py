@@ -1,5 +1,8 @@
-"""Each invariant of the architecture has a test that tries to break it, and says so in a docstring
-or its name: "invariant 4"."""
+"""Each invariant of the architecture has a test that tries to break it.
+
+The test names the invariant in its name or docstring, or in the docstring of its module: "invariant
+4".
+"""
 
 import ast
 import re
@@ -11,7 +14,7 @@ import pytest
 from tests.architecture.long_tests import is_long, module_is_long
 from tests.architecture.sources import sources
 
-#: Number → what must hold, in short; docs/explanation/how-it-works.md has them in full.
+#: Number → the invariant in short; docs/explanation/how-it-works.md has the full text.
 INVARIANTS = {
     1: "one chain per data set and template version",
     2: "state and messages commit together; a message is applied once",
@@ -30,7 +33,7 @@ IN_A_NAME = re.compile(r"_invariant_(\d)")
 
 @cache
 def invariants_named() -> dict[int, list[str]]:
-    """Number → the tests of ``make test`` whose own docstring, or whose module's, names it."""
+    """Map each number to the tests of ``make test`` that name it, also in their module."""
     found: dict[int, list[str]] = defaultdict(list)
     for source in sources("tests"):
         if source.name.startswith("tests/architecture/"):
@@ -61,10 +64,10 @@ def _numbers(node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef) -> set[i
 
 
 @pytest.mark.parametrize("number", INVARIANTS)
-def test_invariant_has_a_test_that_names_it(number: int) -> None:
+def test_every_invariant_has_a_test_that_names_it(number: int) -> None:
     found = invariants_named()
     assert found[number], f"no test names invariant {number}: {INVARIANTS[number]}"
 
 
-def test_no_test_names_an_invariant_that_there_is_not() -> None:
+def test_tests_name_only_known_invariants() -> None:
     assert set(invariants_named()) <= INVARIANTS.keys()

@@ -9,12 +9,12 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from scripts.docs.services import app_of
-from sluice.contracts.access import CallingService
+from sluice.contracts.access.access import CallingService
 from sluice.embedded.services import SERVICES
 from sluice.servicekit.access.principal import ANYBODY, ServiceCaller, set_principal
-from sluice.servicekit.known_queries import query_parameters
+from sluice.servicekit.web.known_queries import query_parameters
 
-#: Names of the release before, by route: they are read, and no document has them.
+#: Names of the previous release, by route: services still read them, and no document has them.
 OLD_NAMES = {"GET /api/v1/tasks": {"chain"}}
 
 
@@ -28,18 +28,18 @@ async def test_every_service_refuses_unknown_query_parameters(service: str) -> N
     )
 
 
-async def test_the_refusal_names_the_parameters_that_there_are() -> None:
+async def test_refusal_lists_the_known_query_parameters() -> None:
     answer = await _ask("dms", ANYBODY, "/api/v1/stalled?lmit=3")
     assert answer.json()["detail"] == ("query.lmit: there is no such parameter here: use limit")
 
 
-async def test_services_of_the_next_release_may_send_more() -> None:
+async def test_request_of_another_service_may_have_unknown_query_parameters() -> None:
     answer = await _ask("dms", ServiceCaller(CallingService.OPERATOR), "/healthz?lmit=3")
     assert answer.is_success
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_the_openapi_document_has_every_query_parameter(service: str) -> None:
+def test_openapi_document_has_every_query_parameter_of_a_route(service: str) -> None:
     app = app_of(service)
     paths: dict[str, Any] = app.openapi()["paths"]
     for route in app.routes:
@@ -47,7 +47,7 @@ def test_the_openapi_document_has_every_query_parameter(service: str) -> None:
             assert not isinstance(route, Route) or route.path == app.openapi_url, route.path
             continue
         if route.path not in paths:
-            continue  # health, and pictures of pages
+            continue  # Health and pictures of pages are not in the document.
         for method in route.methods or ():
             told = paths[route.path][method.lower()].get("parameters", [])
             names = {each["name"] for each in told if each["in"] == "query"}

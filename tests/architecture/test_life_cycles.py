@@ -1,4 +1,4 @@
-"""Every life cycle, as its owner's table has it: all pairs of states, ways in and ways out."""
+"""Each life cycle decides every pair of states and has ways in and out of every state."""
 
 from enum import StrEnum
 from itertools import product
@@ -8,13 +8,13 @@ import pytest
 from scripts.docs.life_cycle_notes import NOTES
 from scripts.docs.life_cycles import LifeCycle, life_cycles
 from scripts.docs.source_comments import comments_of
-from sluice.contracts.life_cycles import IllegalMove, may_move, require_move, states_before
-from sluice.contracts.states import JobState
+from sluice.contracts.common.life_cycles import IllegalMove, may_move, require_move, states_before
+from sluice.contracts.common.states import JobState
 
 CYCLES = life_cycles()
 all_cycles = pytest.mark.parametrize("cycle", CYCLES, ids=lambda cycle: cycle.key)
 
-#: Final as long as nobody asks: a person may give a failed job another round while its task lives.
+#: Final states that a person may leave: a failed job may get another round while its task runs.
 REOPENED: dict[StrEnum, frozenset[StrEnum]] = {
     JobState.FAILED: frozenset({JobState.READY, JobState.ASKED})
 }
@@ -26,8 +26,7 @@ def test_every_life_cycle_is_documented() -> None:
 
 @all_cycles
 def test_every_pair_of_states_is_decided(cycle: LifeCycle) -> None:
-    """The table speaks of every state of the contract, leads to no other, and never from a state to
-    itself."""
+    """Each state has a row, rows lead to known states, and no state leads to itself."""
     assert set(cycle.moves) == set(cycle.states)
     for old, new in product(cycle.states, cycle.states):
         if new in cycle.moves[old]:
@@ -38,29 +37,29 @@ def test_every_pair_of_states_is_decided(cycle: LifeCycle) -> None:
 
 
 @all_cycles
-def test_contract_and_table_agree_on_what_is_final(cycle: LifeCycle) -> None:
+def test_contract_and_table_agree_on_final_states(cycle: LifeCycle) -> None:
     for state in cycle.states:
         if hasattr(state, "final"):
             assert state.final == (cycle.moves[state] in (frozenset(), REOPENED.get(state))), state
 
 
 @all_cycles
-def test_every_state_is_reached_and_leads_to_an_end(cycle: LifeCycle) -> None:
+def test_every_state_is_reachable_and_leads_to_a_final_state(cycle: LifeCycle) -> None:
     assert cycle.reachable(cycle.initial) == set(cycle.states)
-    ends = set(cycle.final) or {cycle.initial}  # a pilot comes and goes for ever
+    ends = set(cycle.final) or {cycle.initial}  # A pilot has no final state.
     for state in cycle.states:
         assert cycle.reachable(state) & ends, f"there is no way out of {state}"
 
 
 @all_cycles
-def test_every_state_says_what_it_means_and_who_moves_it(cycle: LifeCycle) -> None:
+def test_every_state_has_a_meaning_and_a_note_on_its_moves(cycle: LifeCycle) -> None:
     meanings = comments_of(cycle.states)
     assert {state.name for state in cycle.states} <= meanings.keys()
     assert set(NOTES[cycle.key].states) == {state for state in cycle.states if cycle.moves[state]}
 
 
 @all_cycles
-def test_only_the_moves_of_the_table_are_legal(cycle: LifeCycle) -> None:
+def test_only_moves_of_the_table_are_legal(cycle: LifeCycle) -> None:
     for old, new in product(cycle.states, cycle.states):
         legal = new in cycle.moves[old]
         assert may_move(cycle.moves, old, new) is legal
@@ -73,7 +72,7 @@ def test_only_the_moves_of_the_table_are_legal(cycle: LifeCycle) -> None:
             assert (raised.value.old, raised.value.new) == (old, new)
 
 
-def test_a_dead_end_is_found() -> None:
+def test_unreachable_and_final_states_of_a_cycle_are_found() -> None:
     class Light(StrEnum):
         RED = "red"
         GREEN = "green"

@@ -1,9 +1,8 @@
-"""Every test is in ``make test`` or in ``make test-long``, and says why where it is in the second
-alone.
+"""Every test is in ``make test`` or ``make test-long``, and a long test says why it is long.
 
-In the second are tests whose property has a cheaper test, too; tests of the tests; and those with
-random examples once more, on many more of them. No invariant of the architecture is only there
-(``test_invariants.py``).
+``make test-long`` has tests whose property a cheaper test also checks, tests of the tests, and
+tests with random examples again, on many more examples. No invariant of the architecture is tested
+there only (``test_invariants.py``).
 """
 
 import ast
@@ -15,7 +14,7 @@ from tests.architecture.long_tests import is_long, marks, module_is_long
 from tests.architecture.sources import ROOT, Source, sources
 
 
-def test_what_one_target_leaves_out_the_other_has() -> None:
+def test_make_test_long_runs_the_tests_that_make_test_leaves_out() -> None:
     assert '-m "not long" $(PYTEST_ARGS)' in _recipe("test")
     assert '-m "long or hypothesis"' in _recipe("test-long")
 
@@ -29,7 +28,7 @@ def _makefile() -> str:
     return (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
-def test_a_long_test_says_why() -> None:
+def test_long_test_has_a_reason() -> None:
     used = [(source, mark) for source in sources("tests") for mark in marks(source)]
     assert len(used) > 5, "no mark was found"
     found = [
@@ -37,10 +36,12 @@ def test_a_long_test_says_why() -> None:
         for source, mark in used
         if not (isinstance(mark, ast.Call) and mark.args and ast.literal_eval(mark.args[0]))
     ]
-    assert not found, "\n".join(["say what shows it in short, or why nobody misses it:", *found])
+    assert not found, "\n".join(
+        ["name a shorter test of the property, or say why none is needed:", *found]
+    )
 
 
-def test_a_file_that_a_long_test_names_has_tests_that_are_not_long() -> None:
+def test_file_named_by_a_long_test_has_tests_that_are_not_long() -> None:
     for source in sources("tests"):
         for mark in marks(source):
             for name in re.findall(r"tests/[\w/]+\.py", ast.unparse(mark)):
@@ -76,7 +77,7 @@ def _tests(source: Source) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
         ),
     ],
 )
-def test_long_tests_are_told_apart(text: str, module: bool, test: bool) -> None:
+def test_long_modules_and_tests_are_recognized(text: str, module: bool, test: bool) -> None:
     source = Source("x.py", ast.parse(text))
     assert module_is_long(source) is module
     assert [is_long(source, one) for one in _tests(source)] == [test]

@@ -1,5 +1,4 @@
-"""A migration says what it does in its own words: it does the same for ever, whatever the code
-around it becomes."""
+"""A migration does the same for ever: it does not depend on code that changes."""
 
 import ast
 import re
@@ -13,7 +12,7 @@ from sluice.servicekit.migrate import Migrator
 from tests.architecture.sources import PRODUCT, Source, imports, sources
 from tests.conftest import DatabaseFactory
 
-#: Columns, indexes and triggers of tables that one code works on in all services.
+#: Columns, indexes and triggers of tables that the same code uses in all services.
 ALIKE = """
 SELECT table_name, column_name, data_type, is_nullable, column_default, is_identity
 FROM information_schema.columns WHERE table_name = ANY($1::text[])
@@ -30,7 +29,7 @@ MESSAGING, AUDIT = ["outbox", "inbox"], ["audit", "audit_chain", "audit_forgotte
 
 
 def borrowed(source: Source) -> list[str]:
-    """What a migration takes from anywhere else than the tools that carry it out."""
+    """Return the imports of a migration other than Alembic and SQLAlchemy."""
     return [
         f"{source.at(node)}: imports {module}"
         for node, module in imports(source.tree)
@@ -38,7 +37,7 @@ def borrowed(source: Source) -> list[str]:
     ]
 
 
-def test_migrations_import_nothing_that_can_change() -> None:
+def test_migrations_import_only_migration_libraries() -> None:
     files = [source for source in sources(*PRODUCT) if "migrations" in Path(source.name).parts]
     files = [source for source in files if re.match(r"\d{4}_", Path(source.name).name)]
     assert len(files) > 40, "the migrations were not found"
@@ -48,13 +47,13 @@ def test_migrations_import_nothing_that_can_change() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "from sluice.contracts.states import JobState",
-        "from wms.db.tasks import INSERT",
+        "from sluice.contracts.common.states import JobState",
+        "from wms.db.tasks.tasks import INSERT",
         "def upgrade():\n    from enum import StrEnum",
         "import sluice.servicekit.database",
     ],
 )
-def test_what_a_migration_borrows_is_found(text: str) -> None:
+def test_import_of_product_code_in_a_migration_is_found(text: str) -> None:
     assert borrowed(Source("wms/db/migrations/0099_x.py", ast.parse(text)))
 
 
@@ -62,10 +61,10 @@ def test_what_a_migration_borrows_is_found(text: str) -> None:
     ("tables", "services"),
     [(MESSAGING, SERVICES), (AUDIT, [name for name in SERVICES if name != "wfms.watcher"])],
 )
-async def test_services_have_the_same_tables_for_the_same_code(
+async def test_services_have_equal_tables_for_shared_code(
     tables: list[str], services: list[str], make_database: DatabaseFactory
 ) -> None:
-    """Each makes its own. Nobody asks the watcher for a person."""
+    """Each service creates its own tables. The watcher has no audit log."""
     found = {}
     for service in services:
         await Migrator(url := await make_database(), f"{service}.db.migrations").start()

@@ -1,5 +1,4 @@
-"""A class of the product is called as no other is: who meets its name, in code or in a log, knows
-which is meant."""
+"""Class names of the product are unique, so that a name in code or in a log has one meaning."""
 
 import ast
 from collections.abc import Iterable, Mapping
@@ -11,7 +10,7 @@ SHARED: Mapping[str, str] = {}
 
 
 def places(files: Iterable[Source]) -> dict[str, list[str]]:
-    """Public class at the top of a module → where it is."""
+    """Map each public class at the top level of a module to its places."""
     found: dict[str, list[str]] = {}
     for source in files:
         for node in source.tree.body:
@@ -20,15 +19,15 @@ def places(files: Iterable[Source]) -> dict[str, list[str]]:
     return found
 
 
-def test_no_two_classes_have_one_name() -> None:
+def test_class_names_are_unique() -> None:
     found = places(sources(*PRODUCT, "stack"))
     assert len(found) > 500
     shared = {name: where for name, where in found.items() if len(where) > 1}
     assert {name: where for name, where in shared.items() if name not in SHARED} == {}
-    assert SHARED.keys() <= shared.keys(), "these are alone with their names by now"
+    assert SHARED.keys() <= shared.keys(), "only one class has this name now"
 
 
-def test_a_name_that_two_classes_have_is_found() -> None:
+def test_class_name_that_two_modules_use_is_found() -> None:
     files = [
         Source("dms/a.py", ast.parse("class Place: ...\nclass _Own: ...\n")),
         Source("wms/b.py", ast.parse("x = 1\nclass Place: ...\nclass _Own: ...\n")),

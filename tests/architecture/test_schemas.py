@@ -1,5 +1,7 @@
-"""The database takes the states that the contracts know, no more and no fewer: who adds one to an
-enumeration adds a migration, or no database that is there already would take it."""
+"""The database accepts exactly the states that the contracts know.
+
+A new member of an enumeration needs a migration, as existing databases would refuse the member.
+"""
 
 import re
 from enum import StrEnum
@@ -9,12 +11,11 @@ import asyncpg
 import pytest
 
 from scripts.docs.services import SERVICES
-from sluice.contracts import states
-from sluice.contracts.access import Role
-from sluice.contracts.audit import AuditKind
-from sluice.contracts.limits import LimitPeriod
-from sluice.contracts.quotas import HolderKind, Quantity
-from sluice.contracts.states import (
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.audit import AuditKind
+from sluice.contracts.access.quotas import HolderKind, Quantity
+from sluice.contracts.common import states
+from sluice.contracts.common.states import (
     AskItemState,
     AttemptOutcome,
     ChainDatasetStatus,
@@ -35,11 +36,12 @@ from sluice.contracts.states import (
     WatchKind,
     WatchState,
 )
+from sluice.contracts.jobs.limits import LimitPeriod
 from sluice.servicekit.migrate import Migrator
 from tests.conftest import DatabaseFactory
-from wfms.operator.db.name_owners import NamedKind
+from wfms.operator.identity.db.name_owners import NamedKind
 
-#: Service, table, column → what it holds.
+#: Service, table, column → the enumeration that the column holds.
 COLUMNS: dict[tuple[str, str, str], type[StrEnum]] = {
     ("wfms.operator", "audit", "kind"): AuditKind,
     ("wfms.operator", "name_owners", "kind"): NamedKind,
@@ -77,19 +79,19 @@ COLUMNS: dict[tuple[str, str, str], type[StrEnum]] = {
     ("wfms.ask", "items", "state"): AskItemState,
     ("wfms.ask", "devices", "standing"): DeviceState,
 }
-#: Columns that hold some members of an enumeration alone.
+#: Columns that hold some members of an enumeration only.
 PARTS: dict[tuple[str, str, str], set[StrEnum]] = {
     ("wfms.chains", "chains", "ending"): {ChainState.FAILED, ChainState.CANCELED}
 }
 
-#: Enumeration → why no column is held to it.
+#: Enumeration → why no column is restricted to it.
 NOT_STORED = {
-    states.InputMode: "part of a task's description, which is kept as JSON",
-    states.EntryKind: "part of a task's description and of files' origins, which are kept as JSON",
-    states.Pick: "part of a task's description, which is kept as JSON",
-    states.AttemptPhase: "comes with heartbeats, and is kept nowhere",
-    states.ReportAnswer: "an answer, kept nowhere",
-    states.ContainerEngine: "a list, of which only its being empty matters to the database",
+    states.InputMode: "part of a task's description, which is stored as JSON",
+    states.EntryKind: "part of a task's description and of origins of files, stored as JSON",
+    states.Pick: "part of a task's description, which is stored as JSON",
+    states.AttemptPhase: "part of a heartbeat, and not stored",
+    states.ReportAnswer: "an answer, and not stored",
+    states.ContainerEngine: "a list of which the database only stores whether it is empty",
 }
 
 CHECKS = """
@@ -106,15 +108,13 @@ WHERE table_schema = 'public' AND data_type = 'text'
     AND column_name IN (
         'state', 'status', 'outcome', 'mode', 'kind', 'type', 'error_class', 'reported')
 """
-#: ``CHECK ((state = ANY (ARRAY['open'::text, …])))``
 LISTED = re.compile(r"CHECK \(\(\w+ = ANY \(ARRAY\[([^]]*)\]\)\)\)(?: NOT VALID)?")
-#: ``CHECK (((state = ANY (ARRAY['finished'::text, …])) = (ended_at IS NOT NULL)))``
 ENDED = re.compile(r"CHECK \(\(\((\w+) = ANY \(ARRAY\[([^]]*)\]\)\) = \(ended_at IS NOT NULL\)\)\)")
 NAME = re.compile(r"'(\w+)'::text")
 
 
 def listed(rules: list[str]) -> list[set[str]]:
-    """The values that a column may have, by each rule that lists them."""
+    """Return the values that a column may have, for each rule that lists them."""
     return [set(NAME.findall(found[1])) for rule in rules if (found := LISTED.fullmatch(rule))]
 
 
@@ -122,7 +122,7 @@ Rules = dict[tuple[str, str], list[str]]
 
 
 async def rules_of(service: str, url: str) -> Rules:
-    """(table, column) → the rules that it takes part in, in a new database of the service."""
+    """Return (table, column) → its check constraints, in a new database of the service."""
     await Migrator(url, f"{service}.db.migrations").start()
     connection = await asyncpg.connect(url)
     try:
@@ -135,7 +135,7 @@ async def rules_of(service: str, url: str) -> Rules:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_the_database_takes_every_state_and_no_other(
+async def test_column_accepts_exactly_the_members_of_its_enumeration(
     service: str, make_database: DatabaseFactory
 ) -> None:
     rules = await rules_of(service, await make_database())
@@ -150,12 +150,14 @@ async def test_the_database_takes_every_state_and_no_other(
     }
     assert {place: names for place in rules if (names := listed(rules[place]))} == known
     unruled = [place for place in rules if not rules[place]]
-    assert not unruled, "these columns take any text"
+    assert not unruled, "these columns have no check constraint"
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_what_has_ended_has_its_time(service: str, make_database: DatabaseFactory) -> None:
-    """Which states are the last ones stands in rules as well."""
+async def test_final_states_require_an_end_time(
+    service: str, make_database: DatabaseFactory
+) -> None:
+    """The final states are listed in check constraints, too."""
     rules = await rules_of(service, await make_database())
     for (owner, table, column), states_of in COLUMNS.items():
         last = {str(member) for member in states_of if getattr(member, "final", False)}
@@ -164,7 +166,7 @@ async def test_what_has_ended_has_its_time(service: str, make_database: Database
             assert [set(NAME.findall(rule[2])) for rule in found if rule] == [last], (table, column)
 
 
-def test_every_enumeration_is_stored_or_says_why_not() -> None:
+def test_every_enumeration_is_stored_or_exempt() -> None:
     everything: set[Any] = {
         value
         for value in vars(states).values()

@@ -1,4 +1,4 @@
-"""Messages never show errors and values as Python prints them (``[Errno 13]``, ``b'\\xff'``)."""
+r"""Messages never show errors and values as Python prints them (``[Errno 13]``, ``b'\\xff'``)."""
 
 import ast
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("dms", "pilot", "sluice", "stack", "templates", "wfms", "wms")
-#: Exceptions of the operating system, which ``sentence_of`` and ``reason_of`` put into words.
+#: Exceptions of the operating system, which ``sentence_of`` and ``reason_of`` describe.
 SYSTEM_ERRORS = frozenset(
     {"OSError", "FileNotFoundError", "PermissionError", "FileExistsError", "NotADirectoryError"}
 )
-#: Files where a caught ``OSError`` has a sentence of its own: of ``read_token``, Pillow, Arrow.
+#: Files where a caught ``OSError`` already has a sentence: from ``read_token``, Pillow or Arrow.
 OWN_SENTENCES = frozenset(
     {
         "sluice/pilot_access/auth.py",
@@ -22,22 +22,22 @@ OWN_SENTENCES = frozenset(
 )
 #: Conversions of f-strings, as the syntax tree has them.
 _SPELLED = frozenset(map(ord, "ra"))
-#: Files with a value that is Python code, part of an id, or an object of a program's mistake; and
-#: where pydantic's messages are put into words.
+#: Files with a value that is Python code, part of an id, or an object of a programming error, and
+#: the file that rewords pydantic's messages.
 SPELLED_FOR_PYTHON = frozenset(
     {
         "pilot/sandbox/bare_python.py",
-        "sluice/contracts/wording.py",
-        "sluice/servicekit/http.py",
+        "sluice/contracts/common/wording.py",
+        "sluice/servicekit/web/http.py",
         "wfms/ask/usecases/import_items.py",
     }
 )
-#: Programs that are installed without Sluice, and cannot use its functions.
+#: Programs that are installed without Sluice and cannot use its functions.
 PACKS = "templates/"
 
 
 def shown_system_errors(tree: ast.Module) -> Iterator[int]:
-    """Yield lines with an f-string that has a caught system error as it is."""
+    """Yield the lines with an f-string that contains a caught system error."""
     for handler in ast.walk(tree):
         if not isinstance(handler, ast.ExceptHandler) or handler.name is None:
             continue
@@ -50,7 +50,7 @@ def shown_system_errors(tree: ast.Module) -> Iterator[int]:
 
 
 def python_spellings(tree: ast.Module) -> Iterator[int]:
-    """Yield lines that put a value into a text as Python spells it, or pydantic's own message."""
+    """Yield the lines that show a value as Python spells it, or pydantic's own message."""
     for node in ast.walk(tree):
         match node:
             case ast.FormattedValue(conversion=conversion) if conversion in _SPELLED:
@@ -67,7 +67,7 @@ def sources() -> Iterator[tuple[str, ast.Module]]:
             yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text())
 
 
-def test_messages_put_errors_of_the_operating_system_into_words() -> None:
+def test_messages_describe_errors_of_the_operating_system() -> None:
     found = [
         f"{name}:{line}: use sluice.os_errors.sentence_of or reason_of"
         for name, tree in sources()
@@ -77,16 +77,17 @@ def test_messages_put_errors_of_the_operating_system_into_words() -> None:
     assert found == []
 
 
-def test_an_error_in_an_f_string_is_found() -> None:
+def test_system_error_in_an_f_string_is_found() -> None:
     code = "try:\n    f()\nexcept (ValueError, OSError) as e:\n    raise Wrong(f'no: {e}') from e\n"
     assert list(shown_system_errors(ast.parse(code))) == [4]
     code = code.replace("{e}", "{reason_of(e)}")
     assert list(shown_system_errors(ast.parse(code))) == []
 
 
-def test_messages_show_values_in_one_style() -> None:
+def test_messages_quote_values_in_one_style() -> None:
     found = [
-        f"{name}:{line}: use sluice.visible_text.quoted, or sluice.contracts.wording.sentence_of"
+        f"{name}:{line}: use sluice.visible_text.quoted or"
+        " sluice.contracts.common.wording.sentence_of"
         for name, tree in sources()
         if name not in SPELLED_FOR_PYTHON and not name.startswith(PACKS)
         for line in python_spellings(tree)
@@ -95,7 +96,7 @@ def test_messages_show_values_in_one_style() -> None:
 
 
 @pytest.mark.parametrize("shown", ["{name!r}", "{name!a}", "{repr(name)}", "{error['msg']}"])
-def test_a_value_as_python_spells_it_is_found(shown: str) -> None:
+def test_value_as_python_spells_it_is_found(shown: str) -> None:
     code = f'raise Wrong(f"no: {shown}")'
     assert list(python_spellings(ast.parse(code))) == [1]
     assert list(python_spellings(ast.parse('raise Wrong(f"no: {quoted(name)}")'))) == []

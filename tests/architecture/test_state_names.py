@@ -1,5 +1,7 @@
-"""A state's name stands in ``sluice/contracts/states.py`` and nowhere else: not in a comparison,
-not as a default, not in SQL. Migrations alone spell it out: they do the same for ever."""
+"""State names are spelled only in ``sluice/contracts/common/states.py``, and in migrations.
+
+Comparisons, defaults and SQL use the members. Migrations are exempt, as they do the same for ever.
+"""
 
 import ast
 import inspect
@@ -9,11 +11,11 @@ from enum import StrEnum
 
 import pytest
 
-from sluice.contracts import states
+from sluice.contracts.common import states
 from tests.architecture.sources import Source, sources
 
-#: Kinds of storage and data set (input, output, logs) and of devices are words of other things as
-#: well.
+#: Kinds of storage and data set (input, output, logs) and of devices are names of other things,
+#: too.
 WORDS = {
     states.DatasetType,
     states.StorageType,
@@ -28,24 +30,20 @@ ENUMS = [
 ]
 NAMES = frozenset(str(member) for enum in ENUMS if enum not in WORDS for member in enum)
 
-#: File → why it may spell out names of its own.
+#: File → why it may spell state names.
 EXEMPT = {
-    "sluice/bench/bookkeeping.py": (
-        "the peer it measures against is a bare table that is none of ours"
-    )
+    "sluice/bench/bookkeeping.py": ("the benchmark's counterpart is a plain table of its own")
 }
 
-#: Folder of tests → why it may.
+#: Folder of tests → why it may spell state names.
 EXEMPT_TESTS = {
-    "tests/architecture/": "it says what is found",
-    "tests/faults/checker/": "it shares no code with what it judges",
+    "tests/architecture/": "it names what the checks find",
+    "tests/faults/checker/": "it shares no code with the system that it judges",
 }
 
-#: What a state is called where it is a column, a field, an argument or a key.
+#: Names of columns, fields, arguments and keys that hold a state.
 HOLDERS = {"state", "status", "outcome", "error_class", "reported", "answer"}
 
-#: ``state = 'ready'``, ``outcome <> 'lost'``, ``status IN ('ready', 'leased')``, ``SET state =
-#: 'closed'``.
 SQL = re.compile(
     rf"\b({'|'.join(HOLDERS)})\b\s*(?:=|<>|!=|\bNOT\s+IN\b|\bIN\b)\s*\(?\s*'([a-z_]+)'",
     re.IGNORECASE,
@@ -53,7 +51,7 @@ SQL = re.compile(
 
 
 def bare_names(source: Source) -> Iterator[str]:
-    """State names spelt out as strings where a state is meant."""
+    """Yield state names that are written as strings where a state is meant."""
     for node in ast.walk(source.tree):
         for place in _places(node):
             if isinstance(place, ast.Constant) and place.value in NAMES:
@@ -101,7 +99,7 @@ def _places(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def _holds_state(node: ast.AST) -> bool:
-    """``x.state``, ``state``, ``row["state"]``"""
+    """Return whether a node is ``x.state``, ``state`` or ``row["state"]``."""
     match node:
         case (
             ast.Name(id=name)
@@ -112,7 +110,7 @@ def _holds_state(node: ast.AST) -> bool:
     return False
 
 
-def test_no_state_is_spelt_out_in_the_product() -> None:
+def test_product_does_not_spell_state_names() -> None:
     files = [
         source
         for source in sources("sluice", "dms", "wms", "wfms", "pilot")
@@ -125,8 +123,8 @@ def test_no_state_is_spelt_out_in_the_product() -> None:
     assert not found, "\n".join(["use the enum's member:", *found])
 
 
-def test_no_state_is_spelt_out_in_a_test() -> None:
-    """But for what an answer shows: states are words there, and so are they in its test."""
+def test_tests_do_not_spell_state_names() -> None:
+    """Expected answers are exempt: states are words there."""
     files = [
         source for source in sources("tests") if not source.name.startswith(tuple(EXEMPT_TESTS))
     ]
@@ -150,7 +148,7 @@ def test_no_state_is_spelt_out_in_a_test() -> None:
         "sql = \"SELECT 1 FROM jobs WHERE state IN ('leased', 'running')\"",
     ],
 )
-def test_bare_names_are_found(text: str) -> None:
+def test_spelled_state_names_are_found(text: str) -> None:
     assert list(bare_names(Source("x.py", ast.parse(text))))
 
 
@@ -165,5 +163,5 @@ def test_bare_names_are_found(text: str) -> None:
         'sql = "WHERE state = ANY($2)"',
     ],
 )
-def test_other_words_are_left_alone(text: str) -> None:
+def test_other_words_are_not_taken_for_state_names(text: str) -> None:
     assert not list(bare_names(Source("x.py", ast.parse(text))))

@@ -1,5 +1,4 @@
-"""Tests wait for what they are about, with ``tests/waiting.py`` and at gates, and never for time to
-pass."""
+"""Tests wait for conditions (``tests/waiting.py``) and at gates, and never for a fixed time."""
 
 import ast
 import re
@@ -9,16 +8,16 @@ import pytest
 
 from tests.architecture.sources import ROOT, Source, sources
 
-#: File or folder → why time passes there.
+#: File or folder → why it may sleep.
 EXEMPT = {
-    "tests/waiting.py": "waits for everybody else",
-    "tests/guard.py": "outlives the tests, with the standard library alone",
-    "tests/faults/": "faults strike at their times and last, work arrives at its own",
-    "tests/integration/test_pilot.py": "what must not happen meanwhile needs a while",
+    "tests/waiting.py": "implements the waiting of all other tests",
+    "tests/guard.py": "outlives the tests, and uses the standard library only",
+    "tests/faults/": "faults and work have fixed times",
+    "tests/integration/test_pilot.py": "some tests require that nothing happens for a while",
 }
-#: Seconds for which nobody waits: who sleeps so long hangs, until it is ended.
+#: A sleep of this many seconds stands for a process that hangs until it is ended.
 HANGS = 50
-#: ``sleep 0.02``, ``time.sleep(60)``, ``[sleep, '1000']``, in programs that tests hand to others.
+#: ``sleep 0.02``, ``time.sleep(60)`` or ``[sleep, '1000']`` in programs that tests start.
 SLEEP = re.compile(r"\bsleep\b[\s\"',(]*(?P<seconds>[\d.]+)?")
 
 
@@ -26,7 +25,7 @@ PROGRAM = re.compile(r"(/\S*/)?sleep")
 
 
 def sleeps(source: Source) -> Iterator[str]:
-    """Where a test, or a program that it hands to others, sleeps."""
+    """Yield the places where a test, or a program that it starts, sleeps."""
     documentation = {id(node) for node in _docstrings(source.tree)}
     for node in ast.walk(source.tree):
         match node:
@@ -60,7 +59,7 @@ def _docstrings(tree: ast.Module) -> Iterator[ast.AST]:
                 yield first
 
 
-def test_no_test_sleeps() -> None:
+def test_tests_do_not_sleep() -> None:
     files = [
         source
         for source in sources("tests")
@@ -68,10 +67,10 @@ def test_no_test_sleeps() -> None:
     ]
     assert len(files) > 100, "the tests were not found"
     found = [finding for source in files for finding in sleeps(source)]
-    assert not found, "\n".join(["wait for what it is about (tests/waiting.py):", *found])
+    assert not found, "\n".join(["wait for a condition (tests/waiting.py):", *found])
 
 
-def test_no_tool_of_a_test_sleeps() -> None:
+def test_cwl_tools_of_tests_do_not_sleep() -> None:
     found = [
         f"{path.relative_to(ROOT)}: {sleep[0]!r}"
         for path in sorted((ROOT / "tests").rglob("*.cwl"))
@@ -83,7 +82,7 @@ def test_no_tool_of_a_test_sleeps() -> None:
 
 
 @pytest.mark.parametrize("place", EXEMPT)
-def test_who_is_exempt_sleeps(place: str) -> None:
+def test_exempt_files_do_sleep(place: str) -> None:
     assert [
         finding
         for source in sources("tests")
@@ -105,7 +104,7 @@ def test_who_is_exempt_sleeps(place: str) -> None:
         "command = 'sleep $1'",
     ],
 )
-def test_sleeps_are_found(text: str) -> None:
+def test_short_sleeps_are_found(text: str) -> None:
     assert list(sleeps(Source("x.py", ast.parse(text))))
 
 
@@ -121,5 +120,5 @@ def test_sleeps_are_found(text: str) -> None:
         "say('asleep for 3 s')",
     ],
 )
-def test_what_hangs_is_left_alone(text: str) -> None:
+def test_long_sleeps_and_other_text_are_not_found(text: str) -> None:
     assert not list(sleeps(Source("x.py", ast.parse(text))))

@@ -1,4 +1,4 @@
-"""A step that people do, and a browser that has answered one of its items."""
+"""Set up a human task and a browser that has answered one of its items."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ steps:
 
 
 class AskedStep(NamedTuple):
-    """``link``, ``device``: uids."""
+    """A human task. ``link`` and ``device`` are UUIDs."""
 
     group: str
     template: str
@@ -50,14 +50,16 @@ def asking_template(*, kind: str, step: str) -> str:
 def asked_step(
     ask: Callable[[str, str, Any], Any], visit: httpx.Client, *, group: str, template: str
 ) -> AskedStep:
-    """Of a template with a chain, once it asks. ``ask``: sends a request (method, path, body) as
-    somebody who may, and gives what is answered. ``visit``: a browser's, to where links lead."""
+    """Return the human task of a template with a chain after its first answer.
+
+    ``ask`` sends a request (method, path, body) with sufficient permissions and returns the answer.
+    ``visit`` is a browser on the site of the links."""
 
     def steps() -> list[dict[str, Any]]:
         found = ask("GET", "/api/v1/asking/steps", None)["steps"]
         return [each for each in found if each["template"] == template and each["items"]]
 
-    wait_until(steps, what="a step that asks")
+    wait_until(steps, what="the human task")
     step = steps()[0]["step"]
     path = f"/api/v1/asking/steps/{group}/{template}/{step}"
     link = ask("POST", f"{path}/links", {"days": 2})

@@ -27,5 +27,5 @@ def stranger(grouped: LiveSystem, hers: Belongings) -> Member:
 
 @pytest.fixture(scope="module")
 def onlooker(grouped: LiveSystem, hers: Belongings) -> Member:
-    """Of a group that has nothing."""
+    """Return a member of a group that owns nothing."""
     return member(grouped, "gamma")

@@ -1,4 +1,4 @@
-"""Credentials of an embedded system: right ones, and what somebody has who has none."""
+"""Provide valid and invalid credentials for an embedded system."""
 
 import asyncio
 import tempfile
@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import asyncpg
 import httpx
 
-from sluice.contracts.access import CallingService, Role
+from sluice.contracts.access.access import CallingService, Role
 from sluice.credentials import headers_for, token_for
 from sluice.servicekit.access.service_keys import ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner
@@ -20,14 +20,14 @@ from tests.e2e.systems import LiveSystem
 
 
 class Addressed(Protocol):
-    """Any system, embedded or not."""
+    """A system with an address, embedded or not."""
 
     @property
     def url(self) -> str: ...
 
 
 def asked(system: Addressed, method: str, path: str, body: dict[str, Any]) -> Any:
-    """As its user, who may do everything."""
+    """Send a request as the administrator of the system and return the answer."""
     answer = httpx.request(
         method, f"{system.url}/api/v1{path}", json=body, headers=headers_for(system.url), timeout=60
     )
@@ -35,7 +35,7 @@ def asked(system: Addressed, method: str, path: str, body: dict[str, Any]) -> An
 
 
 def given(system: LiveSystem, role: Role = Role.ADMIN) -> tuple[str, str]:
-    """A token of somebody with that role: its id, and what is sent."""
+    """Return the identifier and the secret of a token of a new person with this role."""
     name = f"p-{uuid4().hex[:8]}"
     asked(system, "POST", "/people", {"name": name, "role": role})
     given = asked(system, "POST", "/tokens", {"label": "x", "person": name})
@@ -75,7 +75,7 @@ def _of_somebody_disabled(system: LiveSystem) -> dict[str, str]:
 
 
 def _digest(system: LiveSystem) -> dict[str, str]:
-    """What who has read the database knows."""
+    """Return the digest of a token, which the database has."""
     given(system)
     [(digest,), *_] = asyncio.run(_execute(system, "SELECT digest FROM person_tokens"))
     return bearer(f"sluice_{digest.hex()}")
@@ -90,7 +90,7 @@ def _of_another_system() -> str:
 
 
 def cookie(system: LiveSystem) -> tuple[str, str]:
-    """Of a session that has begun: the cookie's name, and what is in it."""
+    """Begin a session and return the name and the value of its cookie."""
     token = token_for(system.url) or ""
     signed_in = httpx.post(f"{system.url}/sign-in", data={"token": token})
     [(name, secret)] = signed_in.cookies.items()
@@ -99,20 +99,20 @@ def cookie(system: LiveSystem) -> tuple[str, str]:
 
 
 def _forged_session(system: LiveSystem) -> dict[str, str]:
-    """By who knows how sessions are called."""
+    """Return a cookie with a guessed session."""
     name, secret = cookie(system)
     return {"cookie": f"{name}={secret[:-1]}{'A' if secret[-1] != 'A' else 'B'}"}
 
 
 def _signed_out(system: LiveSystem) -> dict[str, str]:
-    """A copy that somebody has made before."""
+    """Return a copy of a cookie whose session was signed out."""
     name, secret = cookie(system)
     httpx.post(f"{system.url}/sign-out", cookies={name: secret})
     return {"cookie": f"{name}={secret}"}
 
 
 def _fixed_session(system: LiveSystem) -> dict[str, str]:
-    """Somebody has his victim sign in with a cookie that he has chosen."""
+    """Return a cookie that an attacker has set before the victim signs in."""
     name, _ = cookie(system)
     chosen = {"cookie": f"{name}=chosen"}
     token = token_for(system.url) or ""

@@ -1,4 +1,4 @@
-"""What the services' OpenAPI documents have, as Schemathesis reads them."""
+"""Read the operations of the OpenAPI documents of the services with Schemathesis."""
 
 import re
 from typing import Any
@@ -8,12 +8,12 @@ from schemathesis.core.result import Ok
 
 from scripts.docs.services import app_of
 
-#: What ends something that other requests name.
+#: Operations that end an object that other requests name.
 _ENDS = re.compile(r"DELETE|PATCH|cancel|discard|stop|drain|disable|remove|revo|sign-off|finished")
 
 
 def operations_of(service: str) -> list[Any]:
-    """Those come last that leave less to ask for."""
+    """Return the operations of a service. Operations that end objects come last."""
     document = schemathesis.openapi.from_dict(app_of(service).openapi())
     found = [each.ok() for each in document.get_all_operations() if isinstance(each, Ok)]
     return sorted(found, key=lambda operation: _ENDS.search(operation.label) is not None)

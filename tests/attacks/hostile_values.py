@@ -1,4 +1,4 @@
-"""What nobody means who fills a field: at the place of each that a document knows."""
+"""Make requests with a hostile value in each field that an OpenAPI document has."""
 
 import copy
 import json
@@ -17,7 +17,7 @@ from schemathesis.core import NOT_SET
 
 from tests.attacks.whole_contents import Known
 
-#: A table that is nobody's business, in every database.
+#: A table in each database that no service uses.
 CANARY = "canary"
 
 SQL = [
@@ -49,11 +49,11 @@ TEXTS = [
     "NaN",
     "2026-02-30T25:61:61Z",
 ]
-#: In JSON alone: a number with more digits than Python reads, the largest there are, and half of a
-#: character.
+#: Values for JSON only, among them numbers with more digits than Python reads, the largest numbers
+#: and half of a surrogate pair.
 NUMBERS = [10**400, -(10**400), 2**63, 2**31, -1, 1.7e308, float("inf"), float("nan")]
 IN_JSON: list[Any] = [*TEXTS, *NUMBERS, "\ud800", "x\udfffx", None, True, [], {}, [[]], {"'": "'"}]
-#: As they stand in an address.
+#: Texts in the encoding of addresses.
 IN_ADDRESSES = [
     *(quote(text, safe="") for text in TEXTS if len(text) < 10_000),
     "%ff%fe",
@@ -65,7 +65,7 @@ _PART = re.compile(r"([^/]+)/\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request as its parts."""
+    """A request in its parts."""
 
     method: str
     path: str
@@ -86,7 +86,7 @@ class Asked:
 
 
 def plain_requests(operation: Any, known: Known, number: int) -> list[Asked]:
-    """Requests that a document allows, of what there is."""
+    """Return valid requests that name existing objects."""
     found: list[Asked] = []
 
     @settings(
@@ -124,8 +124,8 @@ def _asked(case: Case[Any], known: Known) -> Asked:
 
 
 def hostile_requests(operation: Any, plain: Asked, *, all_: bool) -> Iterator[Asked]:
-    """One for each value at each place; or a share of the values at each place, at the next one
-    others."""
+    """Yield a request for each value in each field, or for a share of the values in each field. The
+    next field gets another share."""
     share = count()
 
     def some(values: list[Any]) -> list[Any]:
@@ -135,12 +135,12 @@ def hostile_requests(operation: Any, plain: Asked, *, all_: bool) -> Iterator[As
 
 
 def requests_naming(operation: Any, plain: Asked, names: list[str]) -> Iterator[Asked]:
-    """One with each of the names at each place."""
+    """Yield a request for each of the names in each field."""
     quoted = [quote(name, safe="") for name in names]
     return _with_each(operation, plain, lambda: quoted, lambda: names)
 
 
-#: One in so many values is sent, where not all are.
+#: One in so many values is sent if not all values are sent.
 SHARE = 5
 Values = Callable[[], list[Any]]
 
@@ -161,14 +161,14 @@ def _with_each(
 
 
 def _anew(body: Any) -> Any:
-    """Under a name that nothing has yet."""
+    """Return the body with a new name."""
     if isinstance(body, dict) and isinstance(body.get("name"), str):
         return body | {"name": f"n{uuid4().hex}"}
     return body
 
 
 def _fields(operation: Any) -> list[str]:
-    """Of the body, those that may be left out among them."""
+    """Return the fields of the body, including optional fields."""
     found: list[str] = []
     for alternative in operation.body:
         schema = alternative.resolved_schema
@@ -180,7 +180,7 @@ Place = tuple[str | int, ...]
 
 
 def _places(value: Any, above: Place = ()) -> Iterator[Place]:
-    """Within a body, the first of each list."""
+    """Yield the positions within a body. Of each list, only the first item counts."""
     inner = (
         value.items()
         if isinstance(value, dict)

@@ -1,5 +1,4 @@
-"""Uploads that are small, and would come to much: each kind of growth that a short text can ask
-for."""
+"""Make small uploads that would grow: one for each kind of growth that a short text can cause."""
 
 import json
 from collections.abc import Callable
@@ -88,7 +87,7 @@ def _long_defaults() -> Files:
 
 
 def _names_alike() -> Files:
-    """Each wrong name would be compared with all right ones."""
+    """Each wrong name would be compared with all right names."""
     long = "n" * 70
     tool = TOOL | {
         "inputs": TOOL["inputs"] | {f"{long}{i}": "int?" for i in range(200)},
@@ -106,7 +105,7 @@ def _sources_doubled() -> Files:
     return packed(workflow(steps, MultipleInputFeatureRequirement={}), {"id": "tool", **TOOL})
 
 
-#: What is told of each. ``levels`` of nesting: through several files.
+#: Each upload with a part of its error message. Levels of nesting also count through several files.
 REFUSED: dict[str, tuple[Callable[[], Files], str]] = {
     "values in all files": (_files_of_nothing, "values in all files up to here"),
     "workflows in workflows": (
@@ -139,7 +138,7 @@ REFUSED: dict[str, tuple[Callable[[], Files], str]] = {
 
 
 def _inputs_beside() -> Files:
-    """Of each the whole tool would be told."""
+    """The whole tool would be repeated for each input."""
     tool = TOOL | {"arguments": [f"a{i}" for i in range(990)], "doc": ["abc" * 200] * 990}
     one = step(tool) | {
         "when": "$(inputs.x)",
@@ -166,7 +165,7 @@ def _handed_through() -> Files:
     )
 
 
-#: Right, and long.
+#: Long uploads that are valid.
 TAKEN: dict[str, Callable[[], Files]] = {
     "steps in a row": lambda: steps_in_a_row(400),
     "steps in a row, backwards": lambda: steps_in_a_row(400, backwards=True),

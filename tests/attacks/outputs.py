@@ -1,15 +1,15 @@
-"""Ways to have a job hand on what is not its own. In all texts VICTIMS is the folder of the
-victims, UP as many ``..`` as lead from anywhere to the root folder."""
+"""Attacks by which a job would give files that do not belong to it. In all texts, VICTIMS is the
+folder of the victims and UP is the path of ``..`` to the root folder."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from sluice.contracts.states import EntryKind
+from sluice.contracts.common.states import EntryKind
 
-#: How a job runs a tool: by itself, as one of a batch, inside a workflow, for an invocation; in a
-#: container, there also inside a workflow.
+#: How a job runs a tool: alone, in a batch, in an inner workflow, for an invocation, in a
+#: container, or in a container of an inner workflow.
 TOOL, BATCH, WORKFLOW, INVOCATION = "tool", "batch", "workflow", "invocation"
 CONTAINER, INNER_CONTAINER = "container", "inner container"
 _FREE = (TOOL, WORKFLOW, INVOCATION)
@@ -22,8 +22,11 @@ _SPECIAL = "is neither a file nor a folder"
 
 @dataclass(frozen=True)
 class Attack:
-    """``script`` runs in the tool's output folder. ``binding``: of its output ``o``. ``fields``:
-    more of the tool. ``says``: what the error says, besides the name of the output."""
+    """An attack by the output of a tool.
+
+    ``script`` runs in the output folder of the tool. ``binding`` is the binding of its output
+    ``o``. ``fields`` are further fields of the tool. ``says`` is a part of the error, which also
+    names the output."""
 
     name: str
     script: str
@@ -165,7 +168,7 @@ ATTACKS = [
     ),
 ]  # fmt: skip
 
-#: Output objects of an expression.
+#: Attacks by the output object of an expression.
 EXPRESSIONS = [
     ("file", "File", _file(location="file://VICTIMS/secret.txt")),
     ("file without a scheme", "File", _file(location="VICTIMS/secret.txt")),

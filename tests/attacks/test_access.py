@@ -1,5 +1,5 @@
-"""Whoever has no credential, or another's, gets nothing of an embedded system: over its port, from
-its folder, as a pilot. Each request is seen to be answered where nobody has to say who he is."""
+"""Tests that callers without a valid credential get nothing from an embedded system: by its port,
+from its folder, or as a pilot. Without authentication each request succeeds."""
 
 import json
 import os
@@ -15,8 +15,8 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER, Role
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER, Role
+from sluice.contracts.common.states import AttemptOutcome
 from sluice.credentials import token_for
 from sluice.pilot_access.key import PilotKey
 from tests.architecture.sources import ROOT
@@ -34,8 +34,8 @@ WMS, DMS = "/services/wms/api/v1", "/services/dms/api/v1"
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What somebody would like to have done. ``body``: made anew for each try, since names are
-    unique."""
+    """A request that an attacker would like to make. ``body`` makes a new body for each request, as
+    names are unique."""
 
     method: str
     path: str
@@ -77,7 +77,7 @@ WISHES = {
     "list tasks of the WMS": Wish("GET", f"{WMS}/tasks"),
     "become a pilot": Wish("POST", f"{WMS}/pilots", _pilot),
 }
-#: What a credential of pilots may do.
+#: Requests that the token of pilots allows.
 OF_PILOTS = {"become a pilot"}
 
 
@@ -99,33 +99,33 @@ def _ask(url: str, wish: Wish, **headers: str) -> httpx.Response:
 
 
 @pytest.mark.parametrize("name", WISHES)
-def test_where_nobody_says_who_he_is_anybody_gets_it(unguarded: LiveSystem, name: str) -> None:
+def test_without_authentication_each_request_succeeds(unguarded: LiveSystem, name: str) -> None:
     answer = _ask(unguarded.url, WISHES[name])
     assert answer.is_success, answer.text
 
 
 @pytest.mark.parametrize("name", WISHES)
-def test_without_a_credential_nobody_gets_it(guarded: LiveSystem, name: str) -> None:
+def test_request_without_a_credential_is_refused(guarded: LiveSystem, name: str) -> None:
     answer = _ask(guarded.url, WISHES[name])
     assert (answer.status_code, answer.headers.get("set-cookie")) == (401, None)
 
 
 @pytest.mark.parametrize("name", WISHES)
-def test_its_user_gets_it(guarded: LiveSystem, name: str) -> None:
-    """But for what pilots do."""
+def test_user_of_the_system_can_make_each_request(guarded: LiveSystem, name: str) -> None:
+    """Requests of pilots are the exception."""
     answer = _ask(guarded.url, WISHES[name], authorization=f"Bearer {token_for(guarded.url)}")
     assert answer.is_success if name not in OF_PILOTS else answer.status_code == 403, answer.text
 
 
 @pytest.mark.parametrize("name", WISHES)
-def test_a_token_of_pilots_opens_nothing_else(guarded: LiveSystem, name: str) -> None:
+def test_pilot_token_allows_only_requests_of_pilots(guarded: LiveSystem, name: str) -> None:
     token = (guarded.home / "pilot-token").read_text()
     answer = _ask(guarded.url, WISHES[name], authorization=f"Bearer {token}")
     assert answer.is_success if name in OF_PILOTS else answer.status_code == 403
 
 
 @pytest.mark.parametrize("credential", CREDENTIALS)
-def test_a_wrong_credential_opens_no_route(guarded: LiveSystem, credential: str) -> None:
+def test_invalid_credential_is_refused_at_each_route(guarded: LiveSystem, credential: str) -> None:
     shown = CREDENTIALS[credential](guarded)
     with httpx.Client(base_url=guarded.url, headers=shown, timeout=30) as http:
         answered = {
@@ -142,7 +142,7 @@ def _below(row: Row) -> str:
     return "" if name == "operator" else f"/services/{name}"
 
 
-def test_a_token_of_a_person_opens_what_its_role_may_and_no_more(guarded: LiveSystem) -> None:
+def test_personal_token_allows_exactly_the_requests_of_its_role(guarded: LiveSystem) -> None:
     _, viewer = given(guarded, Role.VIEWER)
     opened = {
         name
@@ -161,8 +161,8 @@ def test_a_token_of_a_person_opens_what_its_role_may_and_no_more(guarded: LiveSy
     }
 
 
-def test_a_viewer_does_not_rise(guarded: LiveSystem) -> None:
-    """By an account, a token for himself or for another, a change of himself."""
+def test_viewer_cannot_gain_another_role(guarded: LiveSystem) -> None:
+    """The viewer tries to make an account, to make tokens and to change the own account."""
     _, viewer = given(guarded, Role.VIEWER)
     me = httpx.get(f"{guarded.url}/api/v1/me", headers=bearer(viewer)).json()
     for method, path, body in (
@@ -180,7 +180,7 @@ def test_a_viewer_does_not_rise(guarded: LiveSystem) -> None:
     assert page.status_code == 403
 
 
-def test_whoever_guesses_passwords_is_stopped_and_finds_out_nobodys_name(
+def test_password_guesses_are_limited_and_do_not_reveal_account_names(
     guarded: LiveSystem,
 ) -> None:
     name = f"p-{uuid4().hex[:8]}"
@@ -201,20 +201,21 @@ def test_whoever_guesses_passwords_is_stopped_and_finds_out_nobodys_name(
 
 
 def _register(system: LiveSystem, uid: UUID) -> str:
-    """The pilot's own token."""
+    """Register a pilot and return its own token."""
     answer = _ask_to_register(system, uid)
     return answer.raise_for_status().headers[PILOT_TOKEN_HEADER]
 
 
 def _ask_to_register(system: LiveSystem, uid: UUID, proof: str = "") -> httpx.Response:
-    """``proof``: of the pilot's key; empty: it shows none."""
+    """Try to register a pilot. ``proof`` is the proof of its key; an empty proof is not sent."""
     shown = {PILOT_PROOF_HEADER: proof} if proof else {}
     enrolment = bearer((system.home / "pilot-token").read_text())
     return httpx.post(f"{system.url}{WMS}/pilots", json=_pilot(uid), headers=enrolment | shown)
 
 
-def test_nobody_registers_as_a_pilot_that_has_shown_its_key(guarded: LiveSystem) -> None:
-    """Nor with what he has heard of it a while ago; without a key, whoever may register could."""
+def test_pilot_with_a_known_key_cannot_be_registered_by_another_caller(guarded: LiveSystem) -> None:
+    """An old proof is not valid either. A pilot without a key can be registered by any caller with
+    the token."""
     keyless, mine, key = uuid4(), uuid4(), PilotKey.new()
     for _ in range(2):
         assert _register(guarded, keyless)
@@ -229,7 +230,7 @@ def test_nobody_registers_as_a_pilot_that_has_shown_its_key(guarded: LiveSystem)
         assert _ask_to_register(guarded, mine, proof).status_code == 401
     assert _ask_to_register(guarded, mine, key.proof(now)).status_code == 200
     assert _ask_to_register(guarded, keyless, PilotKey.new().proof(now)).status_code == 200
-    assert _ask_to_register(guarded, keyless).status_code == 403, "from now on it has one"
+    assert _ask_to_register(guarded, keyless).status_code == 403, "the pilot has a key from now on"
 
 
 _REPORT = {
@@ -248,7 +249,7 @@ ACTS: dict[str, tuple[str, str, dict[str, Any] | None]] = {
 
 
 @pytest.mark.parametrize("act", ACTS)
-def test_a_pilot_acts_as_itself_alone(guarded: LiveSystem, act: str) -> None:
+def test_pilot_can_make_requests_only_for_itself(guarded: LiveSystem, act: str) -> None:
     mine, other = uuid4(), uuid4()
     token = _register(guarded, mine)
     _register(guarded, other)
@@ -264,11 +265,13 @@ def test_a_pilot_acts_as_itself_alone(guarded: LiveSystem, act: str) -> None:
 
     assert ask(mine, token) in {200, 204}
     assert ask(other, token) == 403
-    assert ask(mine, (guarded.home / "pilot-token").read_text()) == 403, "it registers, no more"
+    assert ask(mine, (guarded.home / "pilot-token").read_text()) == 403, (
+        "the token of pilots is for registrations only"
+    )
     assert ask(mine, token_for(guarded.url) or "") == 403, "a person is no pilot"
 
 
-#: What another user tries: every file that he can read is shown as a token.
+#: The attempts of another user: each readable file is sent as a token.
 _OTHER_USER = """
 import json, os, sys, urllib.request, urllib.error
 url, *folders = sys.argv[1:]
@@ -294,12 +297,14 @@ print(json.dumps({"found": found, "opened": opened}))
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-def test_another_user_of_the_machine_gets_nothing(guarded: LiveSystem, tmp_path: Path) -> None:
+def test_another_user_of_the_machine_finds_no_credentials(
+    guarded: LiveSystem, tmp_path: Path
+) -> None:
     kept = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "sluice"
     (guarded.home / "storages/output/result.txt").write_text("ours")
     places = [str(guarded.home), str(guarded.home / "storages/output"), str(kept)]
     said = subprocess.run(
-        # Not by the environment's link: that may lie where this user alone gets.
+        # The link of the virtual environment may lie in a folder of the current user.
         [os.path.realpath(sys.executable), "-I", "-c", _OTHER_USER, guarded.url, *places],
         user=NOBODY,
         group=NOBODY,
@@ -315,7 +320,7 @@ def test_another_user_of_the_machine_gets_nothing(guarded: LiveSystem, tmp_path:
     assert [file for file in got["found"] if not file.endswith("/lock")] == []
 
 
-def test_nothing_of_a_secret_is_in_a_log_a_table_or_an_address(guarded: LiveSystem) -> None:
+def test_credentials_are_in_no_log_table_or_address(guarded: LiveSystem) -> None:
     token = token_for(guarded.url)
     assert token
     answer = httpx.get(f"{guarded.url}/?token={token}")

@@ -1,4 +1,5 @@
-"""Who did what is kept, whoever did it, with no secret in it, for administrators alone."""
+"""Tests that the audit log records all changes, has no secrets, and can be read by administrators
+alone."""
 
 import asyncio
 import json
@@ -12,8 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from sluice.cli.app import command_line
-from sluice.contracts.access import Role
-from sluice.contracts.states import DatasetState
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.states import DatasetState
 from sluice.credentials import token_for
 from tests.attacks.credentials import asked, bearer
 from tests.attacks.two_groups import Member, got, member
@@ -33,7 +34,7 @@ def audited() -> Iterator[LiveSystem]:
 
 
 def entries(system: LiveSystem, **query: Any) -> list[dict[str, Any]]:
-    """The newest first."""
+    """Return the audit events, the newest first."""
     answer = httpx.get(
         f"{system.url}/api/v1/audit",
         params=query,
@@ -47,7 +48,7 @@ def _shown(entry: dict[str, Any]) -> tuple[str, int | None]:
     return entry["action"], entry["outcome"]
 
 
-def test_what_was_done_to_an_object_is_found_by_its_name_and_by_its_uid(
+def test_audit_events_of_an_object_are_found_by_its_name_and_its_uuid(
     audited: LiveSystem,
 ) -> None:
     anna, boris = member(audited, role=Role.SHIFT), member(audited, role=Role.SHIFT)
@@ -56,7 +57,7 @@ def test_what_was_done_to_an_object_is_found_by_its_name_and_by_its_uid(
     got(anna.ask("POST", "/api/v1/datasets", json={"name": f"{name}-other"}))
     got(boris.ask("PUT", f"/api/v1/datasets/{uid}/share", json={"shared_with": []}))
     assert boris.ask("POST", f"/api/v1/datasets/{uid}/close", json={}).status_code == 422
-    # However it is spelled, and whoever is asked.
+    # The spelling of the UUID and the service do not matter.
     plain = UUID(uid).hex
     for address in (
         f"/services/dms/api/v1/datasets/{plain}/close",
@@ -83,7 +84,7 @@ def test_what_was_done_to_an_object_is_found_by_its_name_and_by_its_uid(
     assert f"/api/v1/datasets/{uid}/share" in page
 
 
-def test_what_somebody_does_is_kept_with_what_came_of_it(audited: LiveSystem) -> None:
+def test_audit_event_has_the_outcome_and_the_facts_of_the_request(audited: LiveSystem) -> None:
     anna = member(audited, role=Role.SUBMITTER)
     name = f"d-{uuid4().hex[:8]}"
     made = got(anna.ask("POST", "/api/v1/datasets", json={"name": name}))
@@ -108,7 +109,7 @@ def test_what_somebody_does_is_kept_with_what_came_of_it(audited: LiveSystem) ->
     )
 
 
-def test_every_service_says_what_it_changed_for_whom(audited: LiveSystem) -> None:
+def test_audit_event_lists_the_services_that_were_changed(audited: LiveSystem) -> None:
     shift = member(audited)
     cwl = """
 cwlVersion: v1.2
@@ -144,7 +145,7 @@ steps:
     assert published["facts"]["version"] == "1"
 
 
-def test_who_comes_in_is_kept_and_who_tries(audited: LiveSystem) -> None:
+def test_sign_ins_and_failed_attempts_are_audited(audited: LiveSystem) -> None:
     name = f"p-{uuid4().hex[:8]}"
     asked(audited, "POST", "/people", {"name": name, "password": PASSWORD, "role": "viewer"})
     for password in ("wrong password", PASSWORD):
@@ -165,8 +166,8 @@ def test_who_comes_in_is_kept_and_who_tries(audited: LiveSystem) -> None:
     assert made["facts"] | {"person": name, "role": "viewer"} == made["facts"]
 
 
-def test_no_secret_is_kept(audited: LiveSystem) -> None:
-    """Of what is sent, and of what is answered."""
+def test_audit_log_has_no_secrets(audited: LiveSystem) -> None:
+    """Secrets are in requests and in answers."""
     secrets = [PASSWORD, "another horse battery", f"secret-{uuid4().hex}"]
     name = f"p-{uuid4().hex[:8]}"
     asked(audited, "POST", "/people", {"name": name, "password": PASSWORD})
@@ -194,7 +195,7 @@ async def _everything(system: LiveSystem) -> str:
     return "\n".join(found)
 
 
-def test_nobody_but_an_administrator_reads_it(audited: LiveSystem) -> None:
+def test_only_administrators_can_read_the_audit_log(audited: LiveSystem) -> None:
     shift: Member = member(audited)
     for path in ("/audit", "/api/v1/audit", "/api/v1/audit/verdict", "/services/dms/api/v1/audit",
                  "/services/chains/api/v1/audit/verdict"):  # fmt: skip
@@ -203,7 +204,7 @@ def test_nobody_but_an_administrator_reads_it(audited: LiveSystem) -> None:
     assert "Audit log" in admin.ask("GET", "/audit?check=yes").text
 
 
-def test_pages_of_it_have_each_entry_once(audited: LiveSystem) -> None:
+def test_pages_of_the_audit_log_have_each_event_once(audited: LiveSystem) -> None:
     anna = member(audited, role=Role.SUBMITTER)
     names = [f"d-{uuid4().hex[:8]}" for _ in range(7)]
     for number, name in enumerate(names):
@@ -227,7 +228,7 @@ def test_pages_of_it_have_each_entry_once(audited: LiveSystem) -> None:
     assert found == names[::-1]
 
 
-def test_by_the_command(audited: LiveSystem) -> None:
+def test_audit_commands_list_export_and_verify_events(audited: LiveSystem) -> None:
     anna = member(audited, role=Role.SUBMITTER)
     got(anna.ask("POST", "/api/v1/datasets", json={"name": f"d-{uuid4().hex[:8]}"}))
     environment = {"SLUICE_URL": audited.url, "SLUICE_TOKEN": token_for(audited.url) or ""}
@@ -244,10 +245,12 @@ def test_by_the_command(audited: LiveSystem) -> None:
     assert verify.count("as it was noted") == len(DATABASES)
 
 
-def test_a_row_that_was_changed_by_hand_is_found_by_the_command(audited: LiveSystem) -> None:
+def test_verify_command_finds_a_row_that_was_changed_by_hand(audited: LiveSystem) -> None:
     anna = member(audited, role=Role.SUBMITTER)
     got(anna.ask("POST", "/api/v1/datasets", json={"name": f"d-{uuid4().hex[:8]}"}))
-    wait_until(lambda: not _unchained(audited), what="the chain", seconds=30)
+    wait_until(
+        lambda: not _unchained(audited), what="all audit events in the hash chain", seconds=30
+    )
     asyncio.run(_forge(audited, anna.name))
     environment = {"SLUICE_URL": audited.url, "SLUICE_TOKEN": token_for(audited.url) or ""}
     result = CliRunner().invoke(command_line("audit"), ["audit", "verify"], env=environment)

@@ -1,5 +1,5 @@
-"""What the OpenAPI documents say, and what is answered to requests that are made from them: by
-everybody, with what he may send and with what he may not."""
+"""Tests that all services answer as their OpenAPI documents say, to valid and invalid requests of
+each caller."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ from tests.servers.postgres import PostgresServer
 
 
 def _nothing_unexpected(ctx: Any, response: Response, case: Case[Any]) -> None:
-    """What is not available now is told as just that."""
+    """Require that there is no server error other than unavailable."""
     assert response.status_code < 500 or b"urn:sluice:problem:not-available" in response.content
 
 
@@ -45,14 +45,14 @@ OPERATIONS = {
     for service in SERVICES
     for operation in operations_of(service)
 }
-#: Three requests that a document allows to one that it does not.
+#: Three valid requests for each invalid request.
 MODES = [*[GenerationMode.POSITIVE] * 3, GenerationMode.NEGATIVE]
 _PART = re.compile(r"([^/]+)/\{(\w+)\}")
 
 
 @dataclass
 class Scene:
-    """``refused``: who may not ask for an operation, whatever he sends."""
+    """The system and its objects. ``refused`` has the operations that a caller may not use."""
 
     system: WholeSystem
     known: Known
@@ -68,7 +68,7 @@ def scene(
 
 
 def _parts() -> list[Any]:
-    """Of the operations, for two processes."""
+    """Return the operations, divided between two processes."""
     return [
         pytest.param(name, marks=pytest.mark.xdist_group(f"documents-{number % 2}"))
         for number, name in enumerate(OPERATIONS)
@@ -78,7 +78,7 @@ def _parts() -> list[Any]:
 @pytest.mark.parametrize("operation", _parts())
 @settings(max_examples=examples(4), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_answers_are_what_the_document_says(
+def test_answers_conform_to_the_openapi_document(
     scene: Scene, operation: str, data: st.DataObject
 ) -> None:
     service, declared = OPERATIONS[operation]
@@ -95,7 +95,8 @@ def test_answers_are_what_the_document_says(
 
 
 def _name_what_there_is(case: Case[Any], known: Known, data: st.DataObject) -> None:
-    """What was drawn is left as it is: later draws may give the same object."""
+    """Put names of existing objects into the request. The drawn objects are not changed, as later
+    draws may return them again."""
     parts = dict(case.path_parameters or {})
     for place, name in _PART.findall(case.path):
         if place in known and name in parts:
@@ -115,12 +116,12 @@ def _named(part: dict[str, Any], known: Known, data: st.DataObject) -> dict[str,
 def _request(case: Case[Any], service: str) -> httpx.Request:
     sent = case.as_transport_kwargs(base_url=f"http://{service}")
     if isinstance(body := sent.get("json"), dict) and isinstance(body.get("wait"), int | float):
-        body["wait"] = min(body["wait"], 0)  # nobody waits for work
+        body["wait"] = min(body["wait"], 0)  # The test does not wait for jobs.
     parts = ("method", "url", "headers", "params", "cookies", "json", "data", "files")
     made = requests.Request(**{part: sent[part] for part in parts if part in sent}).prepare()
     headers = {name: str(value) for name, value in made.headers.items()}
     assert isinstance(made.body, bytes | str | None)
     try:
         return httpx.Request(str(made.method), str(made.url), headers=headers, content=made.body)
-    except httpx.InvalidURL:  # longer than a client sends it
+    except httpx.InvalidURL:  # The URL is too long for the client.
         reject()

@@ -1,4 +1,4 @@
-"""Slow requests of a few people keep nobody else waiting for the operator service."""
+"""Tests that slow requests of a few people do not block the operator service for others."""
 
 import asyncio
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import asyncpg
 from httpx import AsyncClient
 
-from sluice.contracts.access import Role
+from sluice.contracts.access.access import Role
 from sluice.servicekit.access.principal import Person
 from tests.integration.operator.conftest import Operator, operator
 from tests.waiting import eventually
@@ -15,7 +15,7 @@ __all__ = ["operator"]
 
 
 async def test_requests_of_one_person_leave_threads_for_others(operator: Operator) -> None:
-    """However long each takes, as a check of a template does."""
+    """The requests wait as long as the check of a template."""
     anna, bo = people(operator, 2)
     slow = [(anna, "GET")] * 12
     assert await statuses_of_slow_requests(operator, slow, at_once=2, meanwhile=bo) == {200}
@@ -28,7 +28,7 @@ async def test_requests_of_two_people_leave_threads_for_others(operator: Operato
 
 
 async def test_requests_of_all_people_leave_threads_for_administrators(operator: Operator) -> None:
-    """And for all others that are not bounded: services, and people who sign in."""
+    """Services and people who sign in are not limited either."""
     slow = [(person, "GET") for person in people(operator, 12)]
     admin = operator.links.http_of(Person("root", Role.ADMIN), "wfms.operator")
     assert await statuses_of_slow_requests(operator, slow, at_once=6, meanwhile=admin) == {200}

@@ -1,4 +1,5 @@
-"""A group's folders and files are its own, whatever is registered around them, and when."""
+"""Tests that the folders and files of a group stay its own when others register data around
+them."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -11,7 +12,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.xdist_group("attacks-groups")
 
 
-def test_her_files_are_not_registered_as_ones_own(
+def test_files_of_another_group_cannot_be_registered(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:
     path = "/services/dms/api/v1/datasets"
@@ -29,11 +30,10 @@ def test_her_files_are_not_registered_as_ones_own(
         assert refused.status_code == 403, refused.text
 
 
-def test_a_storage_and_what_lies_around_hers_are_taken_by_nobody(
+def test_folder_around_the_data_of_another_group_cannot_be_registered(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:
-    """A data set of his whose folder is a whole storage's hides nothing of hers, and none of his
-    lies around hers."""
+    """A data set whose folder is a whole storage hides no data of other groups."""
     path = "/services/dms/api/v1/datasets"
     root = next(
         each["url"] for each in got(stranger.ask("GET", "/api/v1/storages"))
@@ -62,11 +62,11 @@ def test_a_storage_and_what_lies_around_hers_are_taken_by_nobody(
                 "POST", path, json={"name": "his-around", "url": f"{root}/around"}
             ).is_success
         ),
-        what="the folder, once hers is gone",
+        what="the folder can be registered after the other data set is deleted",
     )
 
 
-def test_of_two_folders_one_in_the_other_one_is_taken_at_the_same_moment(
+def test_only_one_of_two_nested_folders_can_be_registered_at_the_same_time(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:
     path = "/services/dms/api/v1/datasets"

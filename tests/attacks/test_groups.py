@@ -1,5 +1,5 @@
-"""Two groups on one system: neither sees, or changes, what is the other's, on whatever route of
-whatever service, unless it is shared."""
+"""Tests that groups neither see nor change objects of other groups on any route, unless the objects
+are shared."""
 
 import json
 import re
@@ -8,8 +8,8 @@ from typing import Any
 import httpx
 import pytest
 
-from sluice.contracts.access import ON_BEHALF_HEADER, Role
-from sluice.contracts.states import DatasetState
+from sluice.contracts.access.access import ON_BEHALF_HEADER, Role
+from sluice.contracts.common.states import DatasetState
 from tests.attacks.credentials import bearer
 from tests.attacks.two_groups import (
     MARK,
@@ -25,13 +25,13 @@ from tests.unit.access.table import Row, rows
 
 pytestmark = pytest.mark.xdist_group("attacks-groups")
 
-#: Rows that the second group's person asks for: what a person of her role may.
+#: The rows that the role of the stranger allows.
 ROWS = [row for row in rows() if row.lets("shift")]
 READS = [row for row in ROWS if row.method == "GET"]
 _PART = re.compile(r"\{(\w+)\}")
 
-#: Routes that show what is hers to whoever is in her group: where no answer to these has the mark,
-#: the walk below finds nothing, whatever leaks.
+#: Routes that show objects of a group to its members. If their answers had no mark, the test below
+#: would find no leaks.
 TELLING = {
     "/", "/templates", "/datasets", "/chains", "/tasks", "/steps", "/run-templates",
     "/datasets/unmatched", "/api/v1/templates", "/api/v1/datasets", "/api/v1/chains",
@@ -40,7 +40,7 @@ TELLING = {
 }  # fmt: skip
 
 
-#: Routes of things of hers that do not name them, or as bytes of an archive.
+#: Routes whose answers do not name the object, or name it in the bytes of an archive.
 SILENT = {
     "/api/v1/datasets/{uid}/status", "/api/v1/jobs/{job}/explain", "/api/v1/jobs/{job}/log/live",
     "/api/v1/tasks/{uid}/explain", "/api/v1/tasks/{uid}/outlook",
@@ -50,7 +50,7 @@ SILENT = {
 
 
 def _address(row: Row, hers: Belongings) -> str:
-    """With what is hers in its parts, and else with what there is for all."""
+    """Return the address with objects of the owner, or with objects that exist for all groups."""
     pilot = got(hers.owner.ask("GET", "/api/v1/pilots"))["pilots"][0]["uid"]
     others: dict[str, Any] = {"uid": pilot, "number": 1, "run": 1, "name": "input"}
     return hers.address(row) or path_of(
@@ -59,7 +59,7 @@ def _address(row: Row, hers: Belongings) -> str:
 
 
 def _shown(answer: httpx.Response, address: str) -> bool:
-    """Does it say more than what was asked for?"""
+    """Return whether the answer shows more of the owner's objects than the request has named."""
     asked_for = [part for part in address.split("/") if MARK in part]
     text = answer.text
     for part in asked_for:
@@ -67,8 +67,8 @@ def _shown(answer: httpx.Response, address: str) -> bool:
     return MARK in text
 
 
-def test_her_group_is_shown_what_is_hers(grouped: LiveSystem, hers: Belongings) -> None:
-    """Else the walk finds nothing."""
+def test_members_of_the_group_see_its_objects(grouped: LiveSystem, hers: Belongings) -> None:
+    """Otherwise the next test would find nothing."""
     colleague, silent = member(grouped, "alpha", role=Role.VIEWER), []
     for row in READS:
         address = _address(row, hers)
@@ -81,7 +81,9 @@ def test_her_group_is_shown_what_is_hers(grouped: LiveSystem, hers: Belongings) 
     assert silent == [], "\n".join(map(str, silent))
 
 
-def test_a_stranger_is_shown_nothing_of_it(hers: Belongings, onlooker: Member) -> None:
+def test_stranger_sees_no_objects_of_the_group_on_any_route(
+    hers: Belongings, onlooker: Member
+) -> None:
     told = []
     for row in READS:
         address = _address(row, hers)
@@ -113,7 +115,9 @@ def test_a_stranger_is_shown_nothing_of_it(hers: Belongings, onlooker: Member) -
         "/times?template={template}",
     ],
 )
-def test_no_question_brings_it_out(hers: Belongings, onlooker: Member, query: str) -> None:
+def test_queries_show_no_objects_of_the_group_to_a_stranger(
+    hers: Belongings, onlooker: Member, query: str
+) -> None:
     address = query.format(
         log_url=hers.log_url,
         dataset=hers.dataset,
@@ -134,7 +138,7 @@ def test_no_question_brings_it_out(hers: Belongings, onlooker: Member, query: st
 
 
 def _without_names(answer: httpx.Response, hers: Belongings) -> str:
-    """What it says, but for the uid that was asked for, and for forms' tokens."""
+    """Return the text of the answer without the requested names and without form tokens."""
     text = re.sub(r'name="csrf" value="[^"]*"', "", answer.text)
     text = re.sub(r"nothing-at-all|1099511627776", "", text)
     text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "", text)
@@ -143,8 +147,10 @@ def _without_names(answer: httpx.Response, hers: Belongings) -> str:
     return text
 
 
-def test_hers_is_for_a_stranger_as_what_there_is_not(hers: Belongings, onlooker: Member) -> None:
-    """On every route that names it: the same status, the same words."""
+def test_objects_of_the_group_look_missing_to_a_stranger(
+    hers: Belongings, onlooker: Member
+) -> None:
+    """Each route that names an object gives the same status and the same text."""
     differ, asked_for = [], 0
     for row in ROWS:
         address = hers.address(row)
@@ -162,10 +168,10 @@ def test_hers_is_for_a_stranger_as_what_there_is_not(hers: Belongings, onlooker:
     assert asked_for > 80
 
 
-def test_of_what_her_group_asks_people_there_is_nothing_for_a_stranger(
+def test_human_tasks_of_the_group_look_missing_to_a_stranger(
     hers: Belongings, onlooker: Member
 ) -> None:
-    """At the service that asks, and at the one that people ask: no step, link or browser."""
+    """Both services that serve human tasks show no step, link or browser."""
     rows = [row for row in ROWS if row.address.startswith("/api/v1/asking") and hers.address(row)]
     assert {row.service for row in rows} == {"wfms.operator", "wfms.ask"}
     assert len(rows) == 12
@@ -184,7 +190,7 @@ def test_of_what_her_group_asks_people_there_is_nothing_for_a_stranger(
     assert link["ended_at"] is None
 
 
-#: That routes would take, by how they end.
+#: Valid bodies by the last part of the route.
 _BODIES: dict[str, dict[str, Any]] = {
     "share": {"shared_with": ["gamma"], "group": "gamma"},
     "rank": {"rank": 5},
@@ -199,9 +205,10 @@ def _body(row: Row) -> dict[str, Any]:
     return _BODIES.get(row.address.rsplit("/", 1)[-1], {})
 
 
-def test_what_is_hers_is_as_it_was(hers: Belongings, onlooker: Member) -> None:
-    """After all that the stranger has asked for."""
-    test_hers_is_for_a_stranger_as_what_there_is_not(hers, onlooker)
+def test_objects_of_the_group_are_unchanged_after_requests_of_a_stranger(
+    hers: Belongings, onlooker: Member
+) -> None:
+    test_objects_of_the_group_look_missing_to_a_stranger(hers, onlooker)
     owner = hers.owner
     assert got(owner.ask("GET", f"/api/v1/datasets/{hers.dataset}"))["state"] == DatasetState.CLOSED
     [chain] = chains_of(owner, hers.dataset)
@@ -212,8 +219,10 @@ def test_what_is_hers_is_as_it_was(hers: Belongings, onlooker: Member) -> None:
 
 
 @pytest.mark.parametrize("service", ["", "/services/dms", "/services/chains", "/services/wms"])
-def test_nobody_asks_for_somebody_else(hers: Belongings, onlooker: Member, service: str) -> None:
-    """What services say of whom they ask for is no word of a person's."""
+def test_delegation_header_of_a_person_is_ignored(
+    hers: Belongings, onlooker: Member, service: str
+) -> None:
+    """Only services may make requests for a person."""
     whom = json.dumps({"name": "root", "role": "admin", "groups": ["alpha"]})
     path = {"/services/chains": "chains", "/services/wms": "tasks"}.get(service, "datasets")
     answer = httpx.get(

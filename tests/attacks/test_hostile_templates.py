@@ -1,5 +1,5 @@
-"""Texts that are written to hurt whoever reads YAML, and archives likewise, by every way on which a
-template or a tool comes in: refused with a reason, and nothing of them is kept."""
+"""Tests that hostile YAML and hostile archives are refused with a reason and not stored, wherever
+templates and tools are accepted."""
 
 import io
 import json
@@ -41,7 +41,7 @@ def _kept(system: WholeSystem) -> list[object]:
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_hostile_text_is_refused_wherever_it_comes_in(system: WholeSystem, case: str) -> None:
+def test_hostile_text_is_refused_on_each_route(system: WholeSystem, case: str) -> None:
     text, _ = HOSTILE[case]
     for route in ROUTES:
         named = {} if route == "templates/check" else {"name": "theirs"}
@@ -72,7 +72,7 @@ ZIPS = {
 
 
 @pytest.mark.parametrize("case", ZIPS)
-def test_hostile_archives_are_refused_wherever_they_come_in(system: WholeSystem, case: str) -> None:
+def test_hostile_archive_is_refused_on_each_route(system: WholeSystem, case: str) -> None:
     for route in ("templates", "run-templates", "templates/compare"):
         answer = _asked(system, route, _zipped(ZIPS[case]), "application/zip")
         assert answer.status_code == 422, (route, answer.text[:300])

@@ -1,5 +1,5 @@
-"""At the place of each value of a request, what is meant to be taken for SQL, for a path, for a
-command, or is more than anything can hold: it is a value, or refused. Nothing is run of it."""
+"""Tests that hostile values (SQL, paths, commands, huge values) in each field of a request are
+plain values or refused, and never executed."""
 
 import socket
 from collections.abc import Callable, Iterable, Iterator
@@ -25,12 +25,12 @@ from tests.attacks.whole_system import CALLERS, WholeSystem, whole_system
 from tests.draws import examples
 from tests.servers.postgres import PostgresServer
 
-#: Who is asked for, from whoever may most.
+#: Callers, from the most permissions to the least.
 MIGHTY = ["admin", *reversed(CALLERS)]
 JSON = {"content-type": "application/json"}
-#: Besides: what takes no body may take an empty one.
+#: Accepted statuses. A route without a body may accept an empty body.
 REFUSED = {200, 204, 404, 409, 422}
-#: What the database says of a statement that somebody else has a part in.
+#: Messages of the database about a statement with injected SQL.
 TAKEN_FOR_SQL = ("syntax error", "unterminated quoted", "there is no parameter", CANARY)
 
 
@@ -44,7 +44,7 @@ class Scene:
         return (self.server.folder / "data" / "log").read_text(errors="replace")
 
     def shape(self) -> dict[str, Any]:
-        """Of each database: its tables with their columns, who may use it, and the canary's."""
+        """Return the columns, the roles and the content of the canary of each database."""
         statement = (
             "SELECT table_name, column_name, data_type FROM information_schema.columns"
             " WHERE table_schema = 'public' ORDER BY 1, 2"
@@ -78,7 +78,7 @@ PASSED_ON = pytest.mark.long("most of its requests are passed on to the services
 
 
 def _services(passed_on: pytest.MarkDecorator | None = None) -> list[Any]:
-    """``passed_on``: how the service that people ask is marked."""
+    """Return the services as parameters. ``passed_on`` marks the operator service."""
     return [
         pytest.param(
             service,
@@ -91,9 +91,11 @@ def _services(passed_on: pytest.MarkDecorator | None = None) -> list[Any]:
     ]
 
 
-@pytest.mark.hypothesis  # with all values in `make test-long`
+@pytest.mark.hypothesis  # `make test-long` sends all values.
 @pytest.mark.parametrize("service", _services(passed_on=PASSED_ON))
-def test_a_value_is_a_value_whatever_it_looks_like(scene: Scene, service: str) -> None:
+def test_hostile_values_are_neither_executed_nor_answered_with_a_server_error(
+    scene: Scene, service: str
+) -> None:
     shape, begun = scene.shape(), len(scene.log())
     wrong = [
         finding
@@ -109,7 +111,7 @@ def test_a_value_is_a_value_whatever_it_looks_like(scene: Scene, service: str) -
 
 
 def _wrong_answers(scene: Scene, service: str, operation: Any) -> Iterator[str]:
-    """Requests that are answered as nothing is."""
+    """Yield requests with an answer that no route gives."""
     for asked, answer in _answers(
         scene, service, operation, partial(hostile_requests, all_=examples(1) > 1)
     ):
@@ -121,8 +123,8 @@ def _wrong_answers(scene: Scene, service: str, operation: Any) -> Iterator[str]:
 def _answers(
     scene: Scene, service: str, operation: Any, made: Callable[[Any, Asked], Iterable[Asked]]
 ) -> Iterator[tuple[Asked, httpx.Response]]:
-    """``made``: of an operation and a request that goes well, those that are sent, by somebody who
-    may send them."""
+    """Send requests and yield them with their answers. ``made`` makes the requests from an
+    operation and a request that succeeds. The caller has the permission to send them."""
 
     def ask(caller: str, asked: Asked) -> httpx.Response:
         return scene.system.ask(caller, service, asked.request(service))
@@ -135,10 +137,9 @@ def _answers(
 
 
 @pytest.mark.parametrize("service", _services(passed_on=PASSED_ON))
-def test_nothing_is_fetched_that_a_request_names(
+def test_services_do_not_fetch_addresses_or_files_that_a_request_names(
     scene: Scene, service: str, tmp_path: Path
 ) -> None:
-    """No service asks an address for somebody, nor reads a file of its machine to him."""
     secret, kept = tmp_path / "kept.txt", "what this file has in it is nobody else's"
     secret.write_text(kept)
     with socket.create_server(("127.0.0.1", 0)) as there:
@@ -158,7 +159,7 @@ def test_nothing_is_fetched_that_a_request_names(
     assert told == []
 
 
-#: Bodies that nobody writes who means a request.
+#: Malformed bodies.
 BODIES = {
     "lists in lists": b"[" * 100_000 + b"]" * 100_000,
     "objects in objects": b'{"a":' * 100_000 + b"1" + b"}" * 100_000,
@@ -172,7 +173,7 @@ BODIES = {
 
 
 @pytest.mark.parametrize("service", _services())
-def test_a_body_that_is_none_is_refused_as_wrong(scene: Scene, service: str) -> None:
+def test_malformed_body_is_refused(scene: Scene, service: str) -> None:
     wrong = [
         (operation.label, name, answer.status_code)
         for operation in operations_of(service)
@@ -189,7 +190,7 @@ def _sent(scene: Scene, service: str, operation: Any, content: bytes) -> httpx.R
     asked = plain.request(service)
     request = httpx.Request(asked.method, asked.url, content=content, headers=JSON)
     answers = (scene.system.ask(one, service, request) for one in MIGHTY)
-    # A browser that has come by no link is asked for one before its body is read.
+    # A browser without a link is refused before its body is read.
     last = [
         answer for answer in answers if answer.status_code not in {401, 403} or _by_link(answer)
     ]
@@ -210,7 +211,7 @@ def _by_link(answer: httpx.Response) -> bool:
         ("a%3fforce=true", 404, "'a?force=true'"),
     ],
 )
-def test_a_name_that_is_passed_on_leads_nowhere_else(
+def test_name_that_is_forwarded_to_another_service_is_escaped(
     scene: Scene, name: str, status: int, told: str
 ) -> None:
     request = httpx.Request("POST", f"http://x/api/v1/storages/{name}/enable")

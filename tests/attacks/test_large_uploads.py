@@ -1,4 +1,4 @@
-"""What is small when it is sent stays small: in memory, in findings, and in how deep calls go."""
+"""Tests that small uploads take little memory, give few findings and do not recurse deeply."""
 
 import json
 import subprocess
@@ -9,12 +9,12 @@ import pytest
 
 from tests.attacks.large_uploads import REFUSED, TAKEN
 
-#: MiB that one upload may cost beyond what the libraries take. Unchecked, most of these cost a
-#: gigabyte or never ended.
+#: MiB that an upload may take in addition to the libraries. Without checks, most of these uploads
+#: took a gigabyte or never ended.
 MOST = 350
 
-#: Carries uploads through as the operator service does, each in a process of its own that has the
-#: libraries already; says of each what was found, and what it took.
+#: Compiles uploads as the operator service does, each in a new process that has loaded the
+#: libraries. Prints the findings and the memory of each.
 CARRY = """
 import json, os, resource, sys
 from tests.attacks.large_uploads import REFUSED, TAKEN, steps_in_a_row
@@ -60,14 +60,14 @@ def carried() -> Iterator[FinishedChain]:
             process.stdin.write(json.dumps([kind, case]) + "\n")
             process.stdin.flush()
             found: dict[str, object] = json.loads(process.stdout.readline())
-            assert "broken" not in found, "it did not come to its end"
+            assert "broken" not in found, "the process ended before the result"
             return found
 
         yield carry
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_grows_is_refused_with_its_reason(carried: FinishedChain, case: str) -> None:
+def test_upload_that_would_grow_is_refused_with_a_reason(carried: FinishedChain, case: str) -> None:
     found = carried("refused", case)
     assert found["steps"] is None
     assert any(REFUSED[case][1] in str(message) for message in found["messages"]), found["messages"]  # type: ignore[attr-defined]
@@ -76,7 +76,7 @@ def test_what_grows_is_refused_with_its_reason(carried: FinishedChain, case: str
 
 
 @pytest.mark.parametrize("case", TAKEN)
-def test_what_is_long_and_right_is_taken(carried: FinishedChain, case: str) -> None:
+def test_long_valid_upload_is_accepted(carried: FinishedChain, case: str) -> None:
     found = carried("taken", case)
     assert isinstance(found["steps"], int)
     assert found["steps"] >= 1

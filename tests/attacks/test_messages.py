@@ -1,7 +1,6 @@
-"""Messages that no service sends, put where services send theirs, by who has taken one of them and
-has its login at the broker. Which queues a login reaches at all: ``test_rabbitmq_rights``. What
-comes there is held to what its queue is for and to what is there; who it says to be counts for
-nothing."""
+"""Tests of forged messages from an attacker with the broker login of a service. Consumers check
+each message against the purpose of the queue and existing objects, whatever sender it names.
+``test_rabbitmq_rights`` tests which queues a login can reach."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -12,9 +11,9 @@ from uuid import uuid4
 
 import pytest
 
+from sluice.contracts.common.states import StorageType
 from sluice.contracts.messages import DMS_DELETIONS, DMS_FILES, DMS_UPLOADS, WMS_TASKS
-from sluice.contracts.states import StorageType
-from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.dead_letters import DeadLetter
 from sluice.servicekit.transport.open import open_transport
@@ -33,7 +32,7 @@ class Scene:
 
     @property
     def closed(self) -> str:
-        """A data set that is complete."""
+        """Return a data set that is complete."""
         return self.known["datasets"][0]
 
     @property
@@ -60,7 +59,7 @@ class Scene:
         return str(made["uid"])
 
     def forge(self, queue: str, body: bytes) -> DeadLetter:
-        """Sends it, and waits for what the queue's service says of it."""
+        """Send the message and wait for its dead letter."""
         return self.system.run(_refused(self.system, queue, body))
 
 
@@ -73,7 +72,7 @@ def scene(
 
 
 def event(type_: str, data: Any, **more: Any) -> bytes:
-    """As a service that says to be the right one would send it."""
+    """Return a message that names a valid sender."""
     head = {"id": uuid4().hex, "source": "wfms.watcher", "time": "2026-03-01T00:00:00Z"}
     return json.dumps(head | {"type": type_, "data": data} | more).encode()
 
@@ -189,7 +188,9 @@ FORGED: dict[str, tuple[str, Forgery, str]] = {
 
 
 @pytest.mark.parametrize("case", FORGED)
-def test_a_forged_message_changes_nothing_and_its_reason_is_kept(scene: Scene, case: str) -> None:
+def test_forged_message_changes_nothing_and_becomes_a_dead_letter_with_a_reason(
+    scene: Scene, case: str
+) -> None:
     queue, forged, reason = FORGED[case]
     before = [scene.state(uid) for uid in (scene.open, scene.closed)]
 
@@ -199,8 +200,8 @@ def test_a_forged_message_changes_nothing_and_its_reason_is_kept(scene: Scene, c
     assert [scene.state(uid) for uid in (scene.open, scene.closed)] == before
 
 
-def test_what_is_right_is_taken_after_all_that(scene: Scene) -> None:
-    """So what is refused above is refused for what it is."""
+def test_valid_message_is_accepted_after_forged_messages(scene: Scene) -> None:
+    """It shows that the other messages are refused for their content."""
     uid = data_set(scene.system, "fresh", close=False)
     files = [scene.file(scene.place("more.txt"), "more.txt") | {"seq": 1}]
     body = event(DMS_FILES, {"dataset_uid": uid, "files": files})

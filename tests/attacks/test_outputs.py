@@ -1,5 +1,5 @@
-"""What leaves a job is its own: each attack is a real job in a real slot process, and ends in an
-error that says why."""
+"""Tests that outputs of a job belong to the job. Each attack is a real job in a real slot process
+and ends in an error with a reason."""
 
 import json
 from collections.abc import Iterator
@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from pilot.node.engines import Engine
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.needs import Container, ContainerImage
-from sluice.contracts.pilots import AttemptReport, PilotTask
-from sluice.contracts.states import AttemptOutcome, EntryKind
+from sluice.contracts.common.states import AttemptOutcome, EntryKind
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.needs import Container, ContainerImage
+from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.attacks.outputs import (
     ATTACKS,
     BATCH,
@@ -62,14 +62,14 @@ def _cases(*, contained: bool) -> list[Any]:
 
 
 @pytest.mark.parametrize(("attack", "way"), _cases(contained=False))
-def test_nothing_foreign_leaves_a_job(
+def test_job_cannot_output_foreign_files(
     attack: Attack, way: str, runner: Runner, root: Path, victims: Victims
 ) -> None:
     _carry_out(attack, way, runner, root=root, victims=victims)
 
 
 @pytest.mark.parametrize(("attack", "way"), _cases(contained=True))
-def test_nothing_foreign_leaves_a_container(
+def test_container_cannot_output_foreign_files(
     attack: Attack, way: str, in_containers: Runner, root: Path, victims: Victims
 ) -> None:
     _carry_out(attack, way, in_containers, root=root, victims=victims)
@@ -79,7 +79,7 @@ def test_nothing_foreign_leaves_a_container(
 @pytest.mark.parametrize(
     ("type_", "value"), [case[1:] for case in EXPRESSIONS], ids=[case[0] for case in EXPRESSIONS]
 )
-def test_no_expression_gives_what_is_foreign(
+def test_expression_cannot_output_foreign_files(
     type_: str, value: Any, inside: bool, runner: Runner, root: Path, victims: Victims
 ) -> None:
     process = _expression(type_, _placed(value, victims))
@@ -95,10 +95,10 @@ def test_no_expression_gives_what_is_foreign(
 
 
 @pytest.mark.parametrize("taken", ["true", "cat $(inputs.f.path)"])
-def test_no_step_reads_what_an_expression_names(
+def test_step_cannot_read_a_foreign_file_that_an_expression_names(
     taken: str, runner: Runner, root: Path, victims: Victims
 ) -> None:
-    """Neither its content, nor by way of a tool."""
+    """It can read it neither with ``loadContents`` nor with a tool."""
     reads = {"f": {"type": "File", "loadContents": True}}
     reader = tool(["sh", "-c", taken], inputs=reads, arguments=["$(inputs.f.contents)"], stderr="e")
     process = _around(

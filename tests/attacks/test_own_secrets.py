@@ -1,6 +1,5 @@
-"""What opens the system itself, people's, pilots' and sites' tokens, passwords, keys: after a run,
-and after each was shown to whoever asks for one and to whoever does not, each is where it is kept,
-and nowhere else."""
+"""Test that tokens, passwords and keys of the system are stored only in their own places, after a
+run and after each was sent to routes that expect it and to routes that do not."""
 
 import base64
 import os
@@ -14,7 +13,7 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from sluice.contracts.access import PILOT_TOKEN_HEADER
+from sluice.contracts.access.access import PILOT_TOKEN_HEADER
 from tests.attacks.credentials import asked, bearer, cookie, given
 from tests.e2e.commands import SHOUT, UPPER, sluice
 from tests.e2e.systems import LiveSystem, live_system
@@ -23,18 +22,18 @@ pytestmark = pytest.mark.xdist_group("own-secrets")
 
 PASSWORD = "a password that nobody else has"
 WMS = "/services/wms/api/v1"
-#: Files of a home folder that are made to keep one.
+#: Files of a home folder that hold a credential.
 KEPT = {"token", "pilot-token", "secret-key", "encryption-key"}
 
 
 @pytest.fixture(scope="module")
 def system() -> Iterator[LiveSystem]:
-    """Its log says all that it can."""
+    """Start a system that logs in full detail."""
     with live_system("--log-level", "DEBUG", "--slots", "1") as system:
         yield system
 
 
-def test_each_is_where_it_is_kept_and_nowhere_else(system: LiveSystem, tmp_path: Path) -> None:
+def test_credentials_are_stored_only_in_their_own_files(system: LiveSystem, tmp_path: Path) -> None:
     _run(system, tmp_path)
     secrets = _secrets(system)
     assert len(set(secrets.values())) == len(secrets)
@@ -88,7 +87,7 @@ def _registered(system: LiveSystem) -> str:
 
 
 def _show_everywhere(system: LiveSystem, secret: str) -> None:
-    """Where it opens something, and where it is a mistake."""
+    """Send the credential where it is valid and where it is a mistake."""
     with httpx.Client(base_url=system.url, timeout=30) as http:
         for path in ("/api/v1/chains", f"{WMS}/pilots"):
             for sent in (
@@ -114,7 +113,7 @@ def _bodies(secret: str) -> Iterator[tuple[str, Any]]:
 
 
 def _files_with(folder: Path, secrets: dict[str, str]) -> dict[str, set[str]]:
-    """Each as it is, or in Base64."""
+    """Return the files that have each credential in plain text or Base64."""
     found: dict[str, set[str]] = {name: set() for name in secrets}
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):

@@ -1,4 +1,4 @@
-"""What a group may have, it may have at the most, whoever asks how often at once."""
+"""Tests that groups and people cannot exceed their quotas, even with concurrent requests."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("attacks-quotas")
 
-#: Runs until it is canceled: there is no pilot.
+#: Chains of this template run until they are canceled, as there is no pilot.
 TEMPLATE = """
 cwlVersion: v1.2
 class: Workflow
@@ -58,7 +58,7 @@ def _group(system: LiveSystem, name: str) -> dict[str, Any]:
 def _files(
     owner: Member, system: LiveSystem, number: int, *, size: int | None = None
 ) -> httpx.Response:
-    """One more, in a data set of its own; the answer to its registration."""
+    """Register a file in a new data set and return the answer."""
     name = f"{owner.name}-{number}"
     folder = system.home / "storages" / "input" / name
     folder.mkdir(parents=True)
@@ -69,14 +69,16 @@ def _files(
     made = got(owner.ask("POST", "/api/v1/datasets", json={"name": name, "url": url}))
     checksum = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882"
     file = {"seq": 0, "name": "f", "size": 10, "checksum": f"sha256:{checksum}", "url": f"{url}/f"}
-    if size is not None:  # as if it had been there
+    if size is not None:  # The file is registered without its content.
         file |= {"size": size, "released": True}
     path = f"/api/v1/datasets/{made['uid']}/files"
     return owner.ask("POST", path, json={"files": [file]})
 
 
 @pytest.mark.parametrize("quota", [{"files": 3}, {"bytes": 35}])
-def test_data_is_bounded_also_for_many_at_once(bounded: LiveSystem, quota: dict[str, int]) -> None:
+def test_data_quota_of_a_group_holds_for_concurrent_requests(
+    bounded: LiveSystem, quota: dict[str, int]
+) -> None:
     group = f"g-{uuid4().hex[:8]}"
     owner = member(bounded, group)
     asked(bounded, "PATCH", f"/groups/{group}", quota)
@@ -90,16 +92,16 @@ def test_data_is_bounded_also_for_many_at_once(bounded: LiveSystem, quota: dict[
     assert f"the group {group} may have {most}, and has" in refused.json()["detail"]
     found = _group(bounded, group)
     assert (found["files"]["used"], found["bytes"]["used"]) == (3, 30)
-    # What is said anew counts at once; what was not said stays.
+    # A changed quota applies at once, and other quotas stay.
     asked(bounded, "PATCH", f"/groups/{group}", {what: "none", "weight": 2})
     assert _files(owner, bounded, 9).status_code == 200
     assert _group(bounded, group)["weight"] == 2
-    # Whoever is in another group has room.
+    # Members of another group are not affected.
     assert _files(member(bounded, f"o-{group}"), bounded, 1).status_code == 200
 
 
-def test_a_full_group_is_told_again_what_it_has_and_is_given_nothing(bounded: LiveSystem) -> None:
-    """An answer was lost: the same registration brings in nothing new."""
+def test_full_group_can_repeat_a_registration_and_cannot_be_given_data(bounded: LiveSystem) -> None:
+    """After a lost answer, the same registration adds nothing."""
     group, other = (f"g-{uuid4().hex[:8]}" for _ in range(2))
     owner, both = member(bounded, group), member(bounded, group, other)
     asked(bounded, "PATCH", f"/groups/{group}", {"files": 1, "bytes": 10})
@@ -110,7 +112,7 @@ def test_a_full_group_is_told_again_what_it_has_and_is_given_nothing(bounded: Li
 
     uid = _files(both, bounded, 0).request.url.path.split("/")[
         -2
-    ]  # the first of his groups is full
+    ]  # The first group of this person is full.
     assert got(both.ask("GET", f"/api/v1/datasets/{uid}"))["group"] == group
     own = {"name": f"own-{group}", "group": other}
     given = got(both.ask("POST", "/api/v1/datasets", json=own))["uid"]
@@ -123,7 +125,7 @@ def test_a_full_group_is_told_again_what_it_has_and_is_given_nothing(bounded: Li
     got(both.ask("PUT", f"{path}/share", json={"shared_with": [group], "group": other}))
 
 
-def test_chains_at_a_time_are_bounded_and_those_that_begin_by_themselves_wait(
+def test_chain_quota_refuses_manual_chains_and_delays_automatic_chains(
     bounded: LiveSystem,
 ) -> None:
     group = f"g-{uuid4().hex[:8]}"
@@ -146,20 +148,20 @@ def test_chains_at_a_time_are_bounded_and_those_that_begin_by_themselves_wait(
     waits = f"{sentence}: it begins when one has ended"
     wait_until(
         lambda: got(owner.ask("GET", f"/api/v1{path}/status")).get("chain_waits") == waits,
-        what="why it waits",
+        what="the reason why the chain waits",
     )
     assert "Its chain waits" in (page := owner.ask("GET", path).text)
     assert waits[1:] in page
     [first] = chains_of(owner, next(uid for uid in uids if uid != left))
     got(owner.ask("POST", f"/api/v1/chains/{first['uid']}/cancel", json={"reason": "room"}))
-    wait_until(lambda: chains_of(owner, left), what="the third, by itself", seconds=60)
+    wait_until(lambda: chains_of(owner, left), what="the third chain", seconds=60)
 
 
 def _chains(owner: Member, uids: list[str]) -> list[Any]:
     return [chain for uid in uids for chain in chains_of(owner, uid)]
 
 
-def test_what_a_person_made_is_bounded_over_all_groups(bounded: LiveSystem) -> None:
+def test_quota_of_a_person_holds_across_groups(bounded: LiveSystem) -> None:
     one, two = (f"g-{uuid4().hex[:8]}" for _ in range(2))
     owner, colleague = member(bounded, one, two), member(bounded, one)
     asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"files": 3, "chains": 0})
@@ -169,7 +171,7 @@ def test_what_a_person_made_is_bounded_over_all_groups(bounded: LiveSystem) -> N
     refused = next(answer for answer in answers if answer.status_code == 409)
     assert f"{owner.name} may have 3 files, and has 3" in refused.json()["detail"]
     assert f"sluice user quota {owner.name}" in refused.json()["detail"]
-    # A colleague of hers has room.
+    # A colleague is not affected.
     assert _files(colleague, bounded, 0).status_code == 200
     taken = next(answer for answer in answers if answer.status_code == 200)
     uid = taken.request.url.path.split("/")[-2]
@@ -186,7 +188,7 @@ def test_what_a_person_made_is_bounded_over_all_groups(bounded: LiveSystem) -> N
     assert got(owner.ask("GET", f"/api/v1/people/{owner.name}/quotas"))["chains"]["used"] == 1
 
 
-def test_an_asset_counts_as_what_else_a_person_brings_in(
+def test_assets_count_towards_the_data_quota_of_a_person(
     bounded: LiveSystem, tmp_path: Path
 ) -> None:
     owner = member(bounded)
@@ -205,7 +207,7 @@ def test_an_asset_counts_as_what_else_a_person_brings_in(
     assert result.exit_code == 0, result.output
 
 
-def test_a_size_that_nothing_has_keeps_nobody_from_what_there_is(bounded: LiveSystem) -> None:
+def test_huge_file_sizes_do_not_break_the_display_of_quotas(bounded: LiveSystem) -> None:
     owner = member(bounded, f"g-{uuid4().hex[:8]}")
     for number in range(3):
         answer = _files(owner, bounded, number, size=2**63 - 1)
@@ -216,20 +218,20 @@ def test_a_size_that_nothing_has_keeps_nobody_from_what_there_is(bounded: LiveSy
 
 
 @pytest.mark.parametrize("wrong", [{"bytes": True}, {"weight": True}, {"weight": 5e-324}])
-def test_what_is_no_number_is_no_amount(bounded: LiveSystem, wrong: dict[str, Any]) -> None:
+def test_quota_that_is_not_a_number_is_refused(bounded: LiveSystem, wrong: dict[str, Any]) -> None:
     answer = httpx.patch(
         f"{bounded.url}/api/v1/groups/g", json=wrong, headers=bearer(token_for(bounded.url) or "")
     )
     assert answer.status_code == 422, answer.text
 
 
-def test_a_person_sees_his_own_quotas_and_nobody_else_s(bounded: LiveSystem) -> None:
+def test_person_sees_only_the_own_quotas(bounded: LiveSystem) -> None:
     owner, other = member(bounded), member(bounded)
     asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"waiting": 1000})
     path = f"/api/v1/people/{owner.name}/quotas"
     assert got(owner.ask("GET", path))["waiting"] == {"used": 0, "most": 1000}
     assert other.ask("GET", path).status_code == 403
-    # Of nobody: the same is said.
+    # The answer is the same for a person who does not exist.
     nobody = other.ask("GET", "/api/v1/people/nobody-at-all/quotas")
     assert nobody.status_code == 403
     assert nobody.json()["detail"] == other.ask("GET", path).json()["detail"]
@@ -239,7 +241,7 @@ def test_a_person_sees_his_own_quotas_and_nobody_else_s(bounded: LiveSystem) -> 
     assert "1000" in page.replace("\u2009", "").replace("\u202f", "").replace(" ", "")
 
 
-def test_members_see_what_their_groups_have_and_nobody_sets_it(bounded: LiveSystem) -> None:
+def test_members_see_the_quotas_of_their_groups_and_cannot_set_them(bounded: LiveSystem) -> None:
     group = f"g-{uuid4().hex[:8]}"
     one, other = member(bounded, group), member(bounded, f"o-{group}")
     asked(bounded, "PATCH", f"/groups/{group}", {"chains": 7})
@@ -259,7 +261,7 @@ def test_members_see_what_their_groups_have_and_nobody_sets_it(bounded: LiveSyst
         assert wrong.status_code == 422, wrong.text
 
 
-def test_by_the_command(bounded: LiveSystem) -> None:
+def test_group_command_sets_and_lists_quotas(bounded: LiveSystem) -> None:
     group = f"g-{uuid4().hex[:8]}"
     environment = {"SLUICE_URL": bounded.url, "SLUICE_TOKEN": token_for(bounded.url) or ""}
 
@@ -284,10 +286,10 @@ def test_by_the_command(bounded: LiveSystem) -> None:
     assert "1000 jobs waiting" in run("set", group, "--waiting", "1k")
 
 
-def test_what_there_is_no_room_for_is_not_begun_by_the_command(
+def test_register_command_creates_no_data_set_beyond_the_quota(
     bounded: LiveSystem, tmp_path: Path
 ) -> None:
-    """The name stays free, for when there is room."""
+    """The name stays free until there is room."""
     owner = member(bounded, f"g-{uuid4().hex[:8]}")
     asked(bounded, "PATCH", f"/people/{owner.name}/quotas", {"files": 1})
     for name in ("a.txt", "b.txt"):
@@ -303,7 +305,7 @@ def test_what_there_is_no_room_for_is_not_begun_by_the_command(
     assert result.exit_code == 0, result.output
 
 
-def test_a_person_s_by_the_command(bounded: LiveSystem) -> None:
+def test_user_command_sets_and_shows_quotas_of_a_person(bounded: LiveSystem) -> None:
     owner = member(bounded)
 
     def run(token: str, *arguments: str, code: int = 0) -> str:
@@ -324,11 +326,13 @@ def test_a_person_s_by_the_command(bounded: LiveSystem) -> None:
     assert "nobody has an account named" in run(administrator, "nobody", "--chains", "1", code=1)
 
 
-def test_whoever_asks_too_often_waits_and_keeps_nobody_else_waiting(bounded: LiveSystem) -> None:
+def test_too_many_requests_of_a_person_are_refused_and_others_are_not_affected(
+    bounded: LiveSystem,
+) -> None:
     eager, other = member(bounded), member(bounded)
     answers = [eager.ask("GET", "/healthz") for _ in range(320)]
     statuses = [answer.status_code for answer in answers]
-    # It may have come into the next minute.
+    # The requests may reach into the next minute.
     assert 300 <= statuses.count(200) <= 319
     refused = next(answer for answer in answers if answer.status_code == 429)
     assert 1 <= int(refused.headers["retry-after"]) <= 60

@@ -1,4 +1,4 @@
-"""Requests that are sent to hurt: to a name of somebody else's, too large, too slowly, too many."""
+"""Tests of hostile requests: to foreign host names, too large, too slow, and too many."""
 
 import asyncio
 import json
@@ -14,22 +14,22 @@ from starlette.responses import JSONResponse
 from starlette.types import Message, Receive, Scope, Send
 from structlog.testing import capture_logs
 
-from sluice.servicekit import request_guard
-from sluice.servicekit.connections import MOST_HEAD, PatientProtocol
-from sluice.servicekit.lifecycle import running
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.refused_requests import Refusals
-from sluice.servicekit.request_bodies import SMALL
-from sluice.servicekit.request_guard import BYTES_A_VALUE
-from sluice.servicekit.request_limits import Limits
-from sluice.servicekit.server import HttpServer
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web import request_guard
+from sluice.servicekit.web.connections import MAX_HEAD, PatientProtocol
+from sluice.servicekit.web.refused_requests import Refusals
+from sluice.servicekit.web.request_bodies import SMALL
+from sluice.servicekit.web.request_guard import BYTES_A_VALUE
+from sluice.servicekit.web.request_limits import Limits
+from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator, operator
 
 __all__ = ["operator"]
 
 MOST = 64 * 1024
-#: Seconds; what is to be too slow never comes at all.
+#: Seconds. Data that should be too slow is never sent.
 SOON = 0.2
 LIMITS = Limits(frozenset({"dms"}), body=MOST, body_seconds=SOON, settings="SLUICE_DMS_")
 
@@ -54,8 +54,8 @@ async def served(
 
 
 async def sent(port: int, data: bytes) -> tuple[int, dict[str, Any]]:
-    """What is answered to bytes after which nothing more comes, though the connection stays: status
-    and body."""
+    """Send the bytes, keep the connection open, and return the status and the body of the
+    answer."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(data)
     async with asyncio.timeout(30):
@@ -85,7 +85,7 @@ def head(method: str = "GET", **headers: str) -> bytes:
         socket.gethostname(),
     ],
 )
-async def test_requests_to_our_own_names_are_taken(host: str) -> None:
+async def test_requests_to_own_host_names_are_accepted(host: str) -> None:
     async with served() as port:
         assert await sent(port, head(host=host, connection="close")) == (200, {"size": 0})
 
@@ -102,7 +102,7 @@ async def test_requests_to_our_own_names_are_taken(host: str) -> None:
         ("POST", {}, 200),
     ],
 )
-async def test_pages_of_others_change_nothing_in_any_service(
+async def test_cross_site_requests_that_change_data_are_refused(
     method: str, headers: dict[str, str], status: int
 ) -> None:
     async with served() as port, httpx.AsyncClient() as client:
@@ -126,7 +126,7 @@ async def test_pages_of_others_change_nothing_in_any_service(
         [],
     ],
 )
-async def test_a_page_that_had_its_own_name_lead_here_is_refused(hosts: list[str]) -> None:
+async def test_request_to_a_foreign_host_name_is_refused(hosts: list[str]) -> None:
     lines = "".join(f"host: {host}\r\n" for host in hosts)
     async with served() as port:
         status, problem = await sent(
@@ -137,8 +137,8 @@ async def test_a_page_that_had_its_own_name_lead_here_is_refused(hosts: list[str
     assert "SLUICE_DMS_HOSTS" in problem["detail"]
 
 
-@pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104 - as in a container
-async def test_the_address_that_was_connected_to_is_no_foreign_name(host: str) -> None:
+@pytest.mark.parametrize("host", ["0.0.0.0", "::"])  # noqa: S104 - like in a container
+async def test_address_of_the_connection_is_an_accepted_host_name(host: str) -> None:
     server = HttpServer(size_of_body, host=host, port=0, limits=Limits())
     async with running(server):
         reader, writer = await asyncio.open_connection("127.0.0.2", server.port)
@@ -148,7 +148,7 @@ async def test_the_address_that_was_connected_to_is_no_foreign_name(host: str) -
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-async def test_a_body_that_is_too_large_is_refused_before_it_is_there(chunked: bool) -> None:
+async def test_too_large_body_is_refused_before_it_is_complete(chunked: bool) -> None:
     if chunked:
         piece = b"4000\r\n" + b"x" * 0x4000 + b"\r\n"
         data = head("POST", transfer_encoding="chunked") + piece * 5
@@ -160,7 +160,7 @@ async def test_a_body_that_is_too_large_is_refused_before_it_is_there(chunked: b
     assert f"at most {MOST} bytes (SLUICE_DMS_LARGEST_BODY)" in problem["detail"]
 
 
-async def test_a_body_of_many_small_values_is_refused() -> None:
+async def test_body_with_too_many_values_is_refused() -> None:
     body = b"[" + b"[]," * (MOST // BYTES_A_VALUE) + b"1]"
     async with served() as port, httpx.AsyncClient() as client:
         answer = await client.post(f"http://127.0.0.1:{port}/", content=body)
@@ -168,7 +168,7 @@ async def test_a_body_of_many_small_values_is_refused() -> None:
     assert "values (SLUICE_DMS_LARGEST_BODY)" in answer.json()["detail"]
 
 
-async def test_a_refusal_waits_for_nothing_that_has_come_already(
+async def test_refusal_is_sent_at_once_if_the_request_is_complete(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(request_guard, "LINGER", 600.0)
@@ -180,7 +180,7 @@ async def test_a_refusal_waits_for_nothing_that_has_come_already(
         ).status_code == 421
 
 
-async def test_a_body_within_the_limit_arrives_whole() -> None:
+async def test_body_within_the_limit_arrives_complete() -> None:
     async with served() as port, httpx.AsyncClient() as client:
         for content in (b"x" * MOST, b""):
             assert (await client.post(f"http://127.0.0.1:{port}/", content=content)).json() == {
@@ -188,21 +188,23 @@ async def test_a_body_within_the_limit_arrives_whole() -> None:
             }
 
 
-async def test_a_body_that_does_not_come_is_not_waited_for() -> None:
+async def test_request_with_a_missing_body_times_out() -> None:
     async with served() as port:
         status, problem = await sent(port, head("POST", content_length="10") + b"x")
     assert status == 408
     assert "SLUICE_DMS_BODY_SECONDS" in problem["detail"]
 
 
-async def test_a_head_that_does_not_come_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_request_with_an_incomplete_head_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(PatientProtocol, "head_seconds", SOON)
     async with served() as port:
         assert (await sent(port, b"GET / HTTP/1.1\r\nhost: 127"))[0] == 408
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         async with asyncio.timeout(30):
-            assert await reader.read() == b"", "nothing was asked, so nothing is answered"
-        # A connection that was of use once waits no longer than a new one.
+            assert await reader.read() == b"", (
+                "a connection without a request is closed without an answer"
+            )
+        # A connection that has had a request times out like a new one.
         writer.close()
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(head())
@@ -214,9 +216,9 @@ async def test_a_head_that_does_not_come_is_not_waited_for(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    "line", [b"x: " + b"y" * MOST_HEAD, b"x: y\r\n" * (MOST_HEAD // 6)], ids=["line", "lines"]
+    "line", [b"x: " + b"y" * MAX_HEAD, b"x: y\r\n" * (MAX_HEAD // 6)], ids=["line", "lines"]
 )
-async def test_a_head_without_end_is_refused(line: bytes) -> None:
+async def test_too_long_head_is_refused(line: bytes) -> None:
     async with served() as port:
         assert (await sent(port, b"GET / HTTP/1.1\r\n" + line + b"zzzzzz"))[0] == 431
 
@@ -225,15 +227,14 @@ LARGE = 1024 * 1024
 
 
 async def begun(port: int, content: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """A request whose body is said to have ``LARGE`` bytes."""
+    """Begin a request whose head declares a body of ``LARGE`` bytes."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     writer.write(head("POST", content_length=str(LARGE)) + content)
     return reader, writer
 
 
-async def test_large_bodies_that_never_end_keep_nobody_out() -> None:
-    """One more than there is room for: that one of them is refused tells that the others are
-    held."""
+async def test_incomplete_large_bodies_do_not_block_other_requests() -> None:
+    """There is one body more than fits. Its refusal shows that the others are held in memory."""
     async with served(Limits(body=LARGE, body_seconds=600.0)) as port:
         idle = [await begun(port, b"x" * (LARGE - 1)) for _ in range(5)]
         answers = [asyncio.create_task(reader.readline()) for reader, _ in idle]
@@ -249,7 +250,7 @@ async def test_large_bodies_that_never_end_keep_nobody_out() -> None:
             writer.close()
 
 
-async def test_a_body_needs_room_until_its_answer_begins() -> None:
+async def test_body_takes_memory_until_its_answer_begins() -> None:
     answer, read, end = asyncio.Event(), asyncio.Semaphore(0), asyncio.Event()
 
     async def slowly(scope: Scope, receive: Receive, send: Send) -> None:
@@ -279,7 +280,7 @@ async def test_a_body_needs_room_until_its_answer_begins() -> None:
             writer.close()
 
 
-async def test_every_connection_that_is_taken_is_answered() -> None:
+async def test_last_available_connection_is_answered() -> None:
     async with served(connections=3) as port:
         idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
         assert (await sent(port, head(connection="close")))[0] == 200
@@ -287,7 +288,7 @@ async def test_every_connection_that_is_taken_is_answered() -> None:
             writer.close()
 
 
-async def test_what_is_refused_is_counted_and_logged() -> None:
+async def test_refused_requests_are_counted_and_logged() -> None:
     server = HttpServer(size_of_body, host="127.0.0.1", port=0, limits=LIMITS, connections=3)
     metrics = ServiceMetrics()
     with capture_logs() as logs:
@@ -298,7 +299,7 @@ async def test_what_is_refused_is_counted_and_logged() -> None:
             await sent(server.port, head(host="evil.example"))
             await sent(server.port, head("POST", content_length=str(MOST + 1)))
             await sent(server.port, head("POST", content_length="10"))
-            await sent(server.port, b"GET / HTTP/1.1\r\nx: " + b"y" * MOST_HEAD)
+            await sent(server.port, b"GET / HTTP/1.1\r\nx: " + b"y" * MAX_HEAD)
             idle = [await asyncio.open_connection("127.0.0.1", server.port) for _ in range(3)]
             idle.append(await asyncio.open_connection("127.0.0.1", server.port))
             await idle[0][0].read()
@@ -314,12 +315,12 @@ async def test_what_is_refused_is_counted_and_logged() -> None:
         408,
         431,
         503,
-    ], "of each one line at a time"
+    ], "each status is logged once at a time"
     assert "evil.example" in told[0]["reason"]
     assert {line["peer"] for line in told} == {"127.0.0.1"}
 
 
-def test_the_log_says_how_many_it_was_not_told_of() -> None:
+def test_log_has_the_number_of_suppressed_refusals() -> None:
     refusals = Refusals(pause=0.0)
     with capture_logs() as logs:
         refusals.add(421, "other", peer="10.0.0.1")
@@ -332,8 +333,10 @@ def test_the_log_says_how_many_it_was_not_told_of() -> None:
     assert len(logs[1]["path"]) == 200
 
 
-async def test_requests_that_never_end_keep_no_thread_of_the_operator(operator: Operator) -> None:
-    """It answers each of its pages from one of a few threads."""
+async def test_incomplete_requests_take_no_threads_of_the_operator_service(
+    operator: Operator,
+) -> None:
+    """The service answers its pages with few threads."""
     limits = Limits(body_seconds=600.0)
     async with served(limits, app=for_anybody(operator.service.app)) as port:
         idle = []
@@ -349,14 +352,14 @@ async def test_requests_that_never_end_keep_no_thread_of_the_operator(operator: 
             for path in ("/templates", "/healthz"):
                 assert (await client.get(path)).status_code == 200
         for reader, writer in idle:
-            assert not reader.at_eof(), "it still waits"
+            assert not reader.at_eof(), "the server still waits for the request"
             writer.close()
 
 
-async def test_a_page_of_another_site_cannot_upload_through_a_name_of_its_own(
+async def test_dns_rebinding_request_to_the_operator_is_refused(
     operator: Operator,
 ) -> None:
-    """The origin that its browser names is then the host that it sends to."""
+    """The origin and the host of the request are the same foreign name."""
     async with (
         served(Limits(), app=for_anybody(operator.service.app)) as port,
         httpx.AsyncClient() as client,
@@ -374,8 +377,8 @@ async def test_a_page_of_another_site_cannot_upload_through_a_name_of_its_own(
         ).status_code == 421
 
 
-async def test_the_name_of_a_task_costs_no_more_for_its_dots(operator: Operator) -> None:
-    """Each of them may end the name of a data set, of which each is asked for."""
+async def test_task_name_with_many_dots_causes_few_requests(operator: Operator) -> None:
+    """Each dot could end the name of a data set, which the DMS is asked for."""
     names = {"." * 60_000: 422, "a" + "." * 3_000: 200}
     for name, status in names.items():
         answer = await operator.http.get("/api/v1/tasks", params={"name": name})
@@ -386,4 +389,6 @@ async def test_the_name_of_a_task_costs_no_more_for_its_dots(operator: Operator)
         for line in metrics.splitlines()
         if "seconds_count" in line and 'route="/api/v1/datasets"' in line
     ]
-    assert 1 <= float(line.split()[-1]) <= 200, "a name has so many characters"
+    assert 1 <= float(line.split()[-1]) <= 200, (
+        "the number of requests is at most the length of a name"
+    )

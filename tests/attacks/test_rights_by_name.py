@@ -1,5 +1,5 @@
-"""What hangs on a name that anybody may choose: secrets of templates, versions of assets and
-tools. The attacker is in another group than whoever owns the name."""
+"""Tests of permissions that depend on names: secrets of templates, versions of assets and of tools.
+The attacker is not in the group that owns the name."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,8 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from sluice.contracts.access import Role
-from sluice.contracts.states import StorageType
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.states import StorageType
 from sluice.servicekit.access.principal import Person
 from tests.attacks.whole_system import WholeSystem, whole_system
 from tests.servers.postgres import PostgresServer
@@ -16,7 +16,7 @@ from tests.servers.postgres import PostgresServer
 ADMIN = Person("root", Role.ADMIN)
 ANNA = Person("anna", Role.SUBMITTER, ("alpha",))
 BO = Person("bo", Role.SUBMITTER, ("beta",))
-#: A template of values alone, so that a chain needs no data.
+#: A template without files, so that a chain needs no data.
 TELL = """\
 cwlVersion: v1.2
 class: Workflow
@@ -62,7 +62,7 @@ class Scene:
     def run_template(
         self, person: Person, name: str, group: str | None = None, comment: str = ""
     ) -> httpx.Response:
-        """As ``sluice run --name NAME`` does."""
+        """Send the requests of ``sluice run --name NAME``."""
         sent = {"name": name, "cwl": f"{TELL}# {comment}\n", "group": group}
         stored = self.got(person, "POST", "/run-templates", sent)
         asked_for = {"template": name, "run_template": stored["id"]}
@@ -89,7 +89,7 @@ def scene(
 
 
 @pytest.mark.parametrize("group", [None, "beta", "everyone"])
-def test_secret_is_refused_to_a_run_that_only_has_the_name_of_its_template(
+def test_secret_is_refused_to_a_run_with_only_the_name_of_its_template(
     scene: Scene, group: str | None
 ) -> None:
     assert scene.set_secret(templates=["places"]).json()["versions"][0]["group"] == "alpha"
@@ -102,7 +102,7 @@ def test_secret_is_refused_to_a_run_that_only_has_the_name_of_its_template(
     assert scene.run_template(ANNA, "places").is_success
 
 
-def test_secret_is_refused_to_another_groups_template_that_fits_the_pattern(scene: Scene) -> None:
+def test_secret_is_refused_to_a_matching_template_of_another_group(scene: Scene) -> None:
     without = scene.set_secret(templates=["places*"])
     assert without.status_code == 422
     assert "which group's templates called places* may use it (--group GROUP" in without.text
@@ -115,7 +115,7 @@ def test_secret_is_refused_to_another_groups_template_that_fits_the_pattern(scen
     assert "this is 'places-of-bo' of the group beta" in refused.text
 
 
-def test_secret_of_everyones_templates_is_refused_to_what_anybody_may_send(scene: Scene) -> None:
+def test_secret_for_group_everyone_is_refused_to_runs_and_submitters(scene: Scene) -> None:
     scene.got(ADMIN, "POST", "/templates", {"name": "cities", "cwl": TELL})
     assert scene.set_secret(templates=["cities", "towns"], group="everyone").is_success
 
@@ -132,8 +132,8 @@ def test_secret_of_everyones_templates_is_refused_to_what_anybody_may_send(scene
     assert scene.run_template(ADMIN, "cities", comment="of root").is_success
 
 
-def test_versions_of_a_groups_asset_come_from_its_group(scene: Scene) -> None:
-    """Templates of the group are given the newest version, whoever stored it."""
+def test_asset_versions_of_another_group_are_refused(scene: Scene) -> None:
+    """Templates of the group always get the newest version."""
     begun = scene.got(ANNA, "POST", "/assets/gazetteer/drafts", {"files": [FILE]})
     sent = f"/assets/gazetteer/drafts/{begun['uid']}"
 
@@ -151,8 +151,8 @@ def test_versions_of_a_groups_asset_come_from_its_group(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("owner", [ANNA, ADMIN])
-def test_versions_of_a_tool_come_from_the_group_of_the_first(scene: Scene, owner: Person) -> None:
-    """Workflows are composed of the newest version; what is everyone's, anybody composes of."""
+def test_tool_versions_of_another_group_are_refused(scene: Scene, owner: Person) -> None:
+    """Workflows use the newest version. Tools of the group everyone can be used by all groups."""
     name = f"sort-of-{owner.name}"
     scene.got(owner, "POST", "/tools", {"name": name, "cwl": TOOL})
 

@@ -1,5 +1,5 @@
-"""A secret reaches its tool, and is found nowhere else: in no table, file, process, answer or
-backup, neither while the tool runs nor afterwards."""
+"""Tests that a secret reaches its tool and is in no table, file, process, answer or backup, while
+the tool runs and afterwards."""
 
 import asyncio
 import base64
@@ -19,7 +19,7 @@ import httpx
 import psutil
 import pytest
 
-from sluice.contracts.logs import LiveLog
+from sluice.contracts.jobs.logs import LiveLog
 from sluice.credentials import headers_for
 from sluice.embedded.services import SERVICES
 from stack.postgres import binaries
@@ -70,12 +70,12 @@ steps:
     sluice:retry: {{attempts: 1}}
     run: *tool
 """
-#: What it is given it tells by its digest, and says aloud; the variable first, then the file.
+#: Prints digests of the variable and of the file, and then both secrets on standard error.
 TELL = (
     'printf %s "$TOKEN" | sha256sum; sha256sum < key.txt; '
     'echo "the key is $TOKEN" >&2; cat key.txt >&2; echo >&2; {more}'
 )
-#: What a tool does until it is let go.
+#: The command of a tool that waits.
 WAITING = ["sleep", "5085"]
 
 
@@ -85,7 +85,8 @@ class Scene:
     folder: Path
 
     def run(self, *, more: str, code: int = 0, name: str = "places") -> str:
-        """Of a chain whose tools do ``more`` in the end, all that the command says."""
+        """Run a chain whose tools end with the script ``more``, and return the output of the
+        command."""
         workflow = self.folder / f"{name}.cwl"
         workflow.write_text(ASK.format(script=TELL.format(more=more).replace("'", "''")))
         text = self.folder / f"{name}.txt"
@@ -108,7 +109,7 @@ def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
 
 
 def spellings(value: str) -> list[bytes]:
-    """As it is, and as it would stand in JSON, Base64 and a dump of bytes."""
+    """Return the value in plain text, Base64 and hexadecimal."""
     plain = value.encode()
     return [plain, base64.b64encode(plain)[:-4], plain.hex().encode()]
 
@@ -118,7 +119,7 @@ def found_in(data: bytes) -> bool:
 
 
 def files_below(folder: Path, *, but: Sequence[str] = ()) -> list[str]:
-    """Those that have a secret in them."""
+    """Return the files that have a secret."""
     found = []
     for path in folder.rglob("*"):
         with suppress(FileNotFoundError):
@@ -128,7 +129,7 @@ def files_below(folder: Path, *, but: Sequence[str] = ()) -> list[str]:
 
 
 async def tables(system: LiveSystem) -> tuple[list[str], int]:
-    """Those with a secret in them, and how many there are."""
+    """Return the tables that have a secret and the number of all tables."""
     found, number = [], 0
     for database in [*(part.database for part in SERVICES.values()), "transport"]:
         connection = await asyncpg.connect(system.database_url(database))
@@ -147,12 +148,15 @@ async def tables(system: LiveSystem) -> tuple[list[str], int]:
 
 
 def answers(system: LiveSystem) -> Iterator[tuple[str, bytes]]:
-    """Of all that can be asked about chains, tasks, jobs, templates and secrets, and the pages."""
+    """Yield the answers of all routes and pages about chains, tasks, jobs, templates and
+    secrets."""
     with httpx.Client(base_url=system.url, timeout=30, headers=headers_for(system.url)) as http:
 
         def ask(path: str) -> bytes:
             answer = http.get(path)
-            canceled = "there is no log of job" in answer.text  # before it began
+            canceled = (
+                "there is no log of job" in answer.text
+            )  # The job was canceled before its start.
             assert answer.status_code == 200 or canceled, (path, answer.text)
             return answer.content
 
@@ -177,7 +181,7 @@ def answers(system: LiveSystem) -> Iterator[tuple[str, bytes]]:
 
 
 def backup(system: LiveSystem, folder: Path) -> None:
-    """As deploy/backup takes it."""
+    """Take a backup like deploy/backup."""
     command = [str(binaries() / "pg_basebackup"), "--wal-method=stream", "--checkpoint=fast"]
     url = system.database_url("postgres")
     subprocess.run([*command, f"--dbname={url}", f"--pgdata={folder}"], check=True)
@@ -195,7 +199,7 @@ def read(process: int, what: str) -> bytes:
         return b""
 
 
-def test_the_tool_has_it_and_nobody_else_ever(scene: Scene, tmp_path: Path) -> None:
+def test_secret_reaches_its_tool_and_is_stored_nowhere(scene: Scene, tmp_path: Path) -> None:
     system = scene.system
     scene.run(more="true")
     manifest = json.loads((scene.folder / "out-places" / "manifest.json").read_text())
@@ -224,14 +228,14 @@ def test_the_tool_has_it_and_nobody_else_ever(scene: Scene, tmp_path: Path) -> N
     assert manifest["parameters"]["token"] == "secret:places-api (version 1)"
 
 
-def test_logs_say_that_it_was_said(scene: Scene) -> None:
+def test_logs_show_the_name_in_place_of_the_secret(scene: Scene) -> None:
     scene.run(more="true", name="places-logged")
     logs = [path.read_text() for path in scene.system.storage_files("logs")]
     told = [log for log in logs if "the key is Bearer (secret places-api)\n(secret other)\n" in log]
-    assert len(told) >= 2, "of the tool, and of the one inside a workflow"
+    assert len(told) >= 2, "there are logs of the tool and of the inner workflow"
 
 
-def test_no_other_process_has_it_while_the_tool_runs(scene: Scene) -> None:
+def test_only_the_tool_has_the_secret_while_it_runs(scene: Scene) -> None:
     system = scene.system
     with ThreadPoolExecutor(1) as aside:
         run: Future[str] = aside.submit(
@@ -264,7 +268,7 @@ def _with_secret(system: LiveSystem, what: str) -> list[int]:
 
 
 def _live(system: LiveSystem) -> list[bytes]:
-    """What jobs that run have said so far."""
+    """Return the live logs of running jobs."""
     said = []
     for path in system.storage_files("logs"):
         if path.name.endswith("live.json"):

@@ -1,5 +1,5 @@
-"""Secrets of the settings of a service that is a process of its own: neither its log nor what it
-answers to anybody has one, also where what they open does not answer, or says no."""
+"""Test that secrets in the settings of a separate service process are in no log and no answer, even
+if the database and the broker refuse connections."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ SECRETS = {
     "metrics": "open-the-metrics-4716",
     "cookies": "sign-the-forms-4717",
 }
-#: The module, and what its settings beside those of all are.
+#: Additional settings by module.
 OWN = {
     "wfms.operator": {"ADMIN_TOKEN": SECRETS["admin"], "SECRET_KEY": SECRETS["cookies"]},
     "wms": {"PILOT_TOKEN": SECRETS["pilots"], "PILOT_KEYS": SECRETS["pilot keys"]},
@@ -27,10 +27,10 @@ OWN = {
 
 
 @pytest.mark.parametrize("module", OWN)
-async def test_no_secret_of_the_settings_is_told(
+async def test_secrets_of_the_settings_are_in_no_log_or_answer(
     module: str, tmp_path: Path, rabbitmq_server: RabbitServer
 ) -> None:
-    """The database listens nowhere; the broker does not know the password."""
+    """The database does not listen, and the broker refuses the password."""
     make_keys(tmp_path / "keys")
     broker = f"nobody:{SECRETS['broker']}@127.0.0.1:{rabbitmq_server.amqp_port}/nowhere"
     settings = OWN[module] | {

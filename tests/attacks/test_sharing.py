@@ -1,4 +1,5 @@
-"""What groups share with one another, what they do not, and what is a person's own."""
+"""Tests of what groups share with each other, what they do not share, and what belongs to a
+person."""
 
 import asyncio
 from functools import partial
@@ -7,8 +8,8 @@ from typing import Any
 import asyncpg
 import pytest
 
-from sluice.contracts.access import Role
-from sluice.contracts.states import DatasetState
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.states import DatasetState
 from tests.attacks.credentials import asked
 from tests.attacks.two_groups import (
     MARK,
@@ -26,7 +27,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.xdist_group("attacks-groups")
 
 
-def test_what_is_shared_is_read_and_not_changed(
+def test_shared_data_set_can_be_read_and_not_changed(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:
     uid = bring_in(hers.owner, grouped, f"{MARK}-shared", {"kind": "x"})
@@ -55,13 +56,16 @@ def test_what_is_shared_is_read_and_not_changed(
     assert got(hers.owner.ask("GET", path))["state"] == DatasetState.CLOSED
 
 
-def test_a_shared_template_is_used_for_ones_own_data_and_not_changed(
+def test_shared_template_can_be_used_for_own_data_and_not_changed(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:
     path = f"/api/v1/templates/{hers.template}"
     got(hers.owner.ask("PUT", f"{path}/share", json={"shared_with": ["beta"]}))
     own = bring_in(stranger, grouped, "his-own", {"kind": MARK})
-    wait_until(lambda: own in stranger.ask("GET", "/api/v1/unmatched").text, what="his data set")
+    wait_until(
+        lambda: own in stranger.ask("GET", "/api/v1/unmatched").text,
+        what="the data set of the stranger",
+    )
 
     asked_for = {"dataset_uid": own, "template": hers.template}
     chain = got(stranger.ask("POST", "/api/v1/chains", json=asked_for))
@@ -82,10 +86,10 @@ def test_a_shared_template_is_used_for_ones_own_data_and_not_changed(
     assert stranger.ask("POST", "/api/v1/chains", json=asked_for).status_code == 404
 
 
-def test_a_name_that_is_taken_says_nothing_of_whose_it_is(
+def test_error_about_a_used_name_does_not_reveal_the_owner(
     hers: Belongings, stranger: Member
 ) -> None:
-    """The same request as hers, too, which for her gives the first."""
+    """The same request of the owner returns the existing object."""
     mine = {"name": f"{MARK}-week", "meta": {"kind": MARK}}
     for body in (mine, {"name": f"{MARK}-week"}):
         refused = stranger.ask("POST", "/services/dms/api/v1/datasets", json=body)
@@ -102,10 +106,10 @@ def test_a_name_that_is_taken_says_nothing_of_whose_it_is(
             assert "give the template another one" in refused.json()["detail"]
 
 
-def test_what_is_shared_for_reading_does_not_go_with_anothers_chain(
+def test_shared_input_is_not_deleted_by_a_chain_of_another_group(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:
-    """Hers goes with her own chain of such a template."""
+    """A chain of the owner with the same retention deletes it."""
     hungry = TEMPLATE.replace("input: keep, logs: keep", "input: delete, logs: keep", 1)
     for owner, kind in ((stranger, "hungry-his"), (hers.owner, "hungry-hers")):
         cwl = hungry.replace(MARK, kind)
@@ -119,7 +123,9 @@ def test_what_is_shared_for_reading_does_not_go_with_anothers_chain(
         asked_for = {"dataset_uid": uid, "template": template}
         chain = got(owner.ask("POST", "/api/v1/chains", json=asked_for))["uid"]
         wait_until(partial(_ended, owner, chain), what="the end of the chain", seconds=60)
-        wait_until(partial(_is_in, hers.owner, path, state), what=f"it is {state}", seconds=60)
+        wait_until(
+            partial(_is_in, hers.owner, path, state), what=f"the data set is {state}", seconds=60
+        )
     refused = hers.owner.ask("PUT", f"{path}/share", json={"shared_with": ["beta"]})
     assert refused.status_code == 409
     assert "there is nothing to share" in refused.json()["detail"]
@@ -133,7 +139,7 @@ def _is_in(owner: Member, path: str, state: DatasetState) -> bool:
     return bool(got(owner.ask("GET", path))["state"] == state)
 
 
-def test_a_file_that_is_lent_is_not_deleted_by_a_parameter(
+def test_parameter_cannot_delete_a_shared_file(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:
     with_file = TEMPLATE.replace(MARK, "lent").replace(
@@ -150,22 +156,24 @@ def test_a_file_that_is_lent_is_not_deleted_by_a_parameter(
     assert "which shares it for reading" in refused.text
 
 
-def test_what_is_shared_no_longer_is_not_read_by_what_was_begun_before(
+def test_data_set_that_is_not_shared_any_more_cannot_be_read_by_earlier_chains(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:
-    """By a rerun, or by a chain that waited."""
+    """Neither a rerun nor a waiting chain can read it."""
     cwl = TEMPLATE.replace(MARK, "lent-once")
     got(stranger.ask("POST", "/api/v1/templates", json={"name": "lent-once", "cwl": cwl}))
     first = bring_in(hers.owner, grouped, f"{MARK}-once", {"kind": "lent-once"}, shared="beta")
-    wait_until(partial(chains_of, stranger, first), what="his chain")
+    wait_until(partial(chains_of, stranger, first), what="the chain of the stranger")
     [chain] = chains_of(stranger, first)
-    wait_until(partial(_ended, stranger, chain["uid"]), what="its end", seconds=60)
+    wait_until(partial(_ended, stranger, chain["uid"]), what="the end of the chain", seconds=60)
     asked(grouped, "PATCH", "/groups/beta", {"chains": 0})
     try:
         second = bring_in(
             hers.owner, grouped, f"{MARK}-twice", {"kind": "lent-once"}, shared="beta"
         )
-        wait_until(lambda: second in _handed_over(grouped), what="that it is matched, and waits")
+        wait_until(
+            lambda: second in _handed_over(grouped), what="the data set is matched and waits"
+        )
         for uid in (first, second):
             got(hers.owner.ask("PUT", f"/api/v1/datasets/{uid}/share", json={"shared_with": []}))
     finally:
@@ -180,14 +188,14 @@ def test_what_is_shared_no_longer_is_not_read_by_what_was_begun_before(
             "is not shared with the group beta any more"
             in hers.owner.ask("GET", "/api/v1/unmatched").text
         ),
-        what="that it has no chain",
+        what="the data set is unmatched",
         seconds=60,
     )
     assert chains_of(stranger, second) == []
 
 
 def _handed_over(system: LiveSystem) -> list[str]:
-    """Data sets that wait for a chain of a template that was found."""
+    """Return the data sets that are matched and wait for their chain."""
 
     async def look() -> list[str]:
         connection = await asyncpg.connect(system.database_url("wfms_intake"))
@@ -200,16 +208,16 @@ def _handed_over(system: LiveSystem) -> list[str]:
     return asyncio.run(look())
 
 
-def test_whoever_is_given_a_data_set_is_not_given_its_chains(
+def test_transfer_of_a_data_set_does_not_transfer_its_chains(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:
-    """And those who had one have it still."""
+    """The previous owner keeps the chain."""
     both = member(grouped, "alpha", "beta")
     cwl = TEMPLATE.replace(MARK, "for-all")
     template = {"name": "for-all", "cwl": cwl, "group": "everyone"}
     got(both.ask("POST", "/api/v1/templates", json=template))
     uid = bring_in(hers.owner, grouped, f"{MARK}-given", {"kind": "for-all"})
-    wait_until(lambda: chains_of(hers.owner, uid), what="her chain")
+    wait_until(lambda: chains_of(hers.owner, uid), what="the chain of the owner")
     [first] = chains_of(hers.owner, uid)
     given = {"group": "beta", "shared_with": ["alpha"]}
     got(both.ask("PUT", f"/api/v1/datasets/{uid}/share", json=given))
@@ -223,7 +231,7 @@ def test_whoever_is_given_a_data_set_is_not_given_its_chains(
     assert again["uid"] == first["uid"]
 
 
-def test_no_chain_begins_on_what_is_not_seen(
+def test_chain_cannot_use_objects_of_another_group(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:
     own = bring_in(stranger, grouped, "his-input", {"kind": "his"})
@@ -244,10 +252,10 @@ def test_no_chain_begins_on_what_is_not_seen(
     assert f"there is no data set {hers.dataset}" in refused.text
 
 
-def test_neither_takes_the_others_data_by_a_rule(
+def test_match_rules_do_not_take_data_of_another_group(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:
-    """Hers is for data of her kind; his data set is of it, and so is his template."""
+    """Both groups have templates and data of the same kind."""
     first = TEMPLATE.replace("sluice:match", "sluice:priority: 9\nsluice:match", 1)
     got(stranger.ask("POST", "/api/v1/templates", json={"name": "his-greedy", "cwl": first}))
     his = bring_in(stranger, grouped, "his-of-her-kind", {"kind": MARK})
@@ -260,15 +268,17 @@ def test_neither_takes_the_others_data_by_a_rule(
         assert [chain["template"] for chain in chains_of(owner, dataset)] == [template]
     got(stranger.ask("POST", "/api/v1/templates/his-greedy/disable"))
     odd = bring_in(stranger, grouped, "his-odd", {"kind": MARK})
-    wait_until(lambda: odd in stranger.ask("GET", "/api/v1/unmatched").text, what="his odd one")
+    wait_until(
+        lambda: odd in stranger.ask("GET", "/api/v1/unmatched").text, what="the unmatched data set"
+    )
     for address in ("/api/v1/unmatched", "/datasets/unmatched", f"/datasets/{odd}"):
         assert hers.template not in stranger.ask("GET", address).text
 
 
-def test_a_group_that_is_not_there_is_not_shared_with(
+def test_sharing_with_an_unknown_group_is_refused(
     grouped: LiveSystem, hers: Belongings, stranger: Member
 ) -> None:
-    """A slip of the pen takes nothing from those who see it."""
+    """A typing error does not end the existing sharing."""
     uid = bring_in(hers.owner, grouped, f"{MARK}-slip", {"kind": "x"}, shared="beta")
     for path in (f"/api/v1/datasets/{uid}", f"/api/v1/templates/{hers.template}"):
         refused = hers.owner.ask("PUT", f"{path}/share", json={"shared_with": ["beat"]})
@@ -279,15 +289,17 @@ def test_a_group_that_is_not_there_is_not_shared_with(
 
 @pytest.mark.parametrize("key", ["sluice.asset", "output_name"])
 @pytest.mark.parametrize("path", ["/api/v1/datasets", "/services/dms/api/v1/datasets"])
-def test_nobody_says_what_the_system_says_itself(hers: Belongings, path: str, key: str) -> None:
-    """That a data set holds an asset, and is deleted with it alone; that it is a chain's output."""
+def test_metadata_that_the_system_sets_is_refused(hers: Belongings, path: str, key: str) -> None:
+    """It marks assets, which are deleted with their data set, and outputs of chains."""
     body = {"name": f"said-{key}", "meta": {key: "model", "chain": "c"}}
     refused = hers.owner.ask("POST", path, json=body)
     assert refused.status_code == 422, refused.text
     assert f"the metadata has {key}, which the system sets itself" in refused.json()["detail"]
 
 
-def test_nobody_gives_things_to_others(hers: Belongings, stranger: Member) -> None:
+def test_objects_cannot_be_created_for_another_person_or_group(
+    hers: Belongings, stranger: Member
+) -> None:
     for service in ("", "/services/dms"):
         for claim in ({"owner": hers.owner.name}, {"group": "alpha"}):
             body = {"name": f"his-gift{service[-3:]}", **claim}
@@ -299,8 +311,8 @@ def test_nobody_gives_things_to_others(hers: Belongings, stranger: Member) -> No
     assert stranger.ask("POST", "/api/v1/run-templates", json=body).status_code == 403
 
 
-def test_a_submitter_takes_back_what_is_his_and_nothing_else(grouped: LiveSystem) -> None:
-    """Of one group, too; by the pages as by REST."""
+def test_submitter_can_change_and_delete_only_own_objects(grouped: LiveSystem) -> None:
+    """This applies within a group, too, and to pages and the REST API."""
     anna, bert = (member(grouped, "delta", role=Role.SUBMITTER) for _ in range(2))
     cwl = TEMPLATE.replace(MARK, "ours")
     got(anna.ask("POST", "/api/v1/templates", json={"name": "annas", "cwl": cwl}))
@@ -331,11 +343,11 @@ def test_a_submitter_takes_back_what_is_his_and_nothing_else(grouped: LiveSystem
     for method, path, body in wishes:
         if path.startswith("/api/"):
             answer = anna.ask(method, path, json=body)
-            # A chain that has just ended is not canceled any more.
+            # A chain that has just ended cannot be canceled.
             assert answer.is_success or answer.status_code == 409, (path, answer.text)
 
 
-def test_whoever_leaves_a_group_sees_nothing_of_it_any_more(
+def test_person_who_leaves_a_group_does_not_see_its_objects_any_more(
     grouped: LiveSystem, hers: Belongings
 ) -> None:
     leaver = member(grouped, "alpha", "beta")

@@ -1,4 +1,4 @@
-"""A page shows whoever looks at it the forms that he may send, and no others."""
+"""Tests that pages show exactly the forms that the viewer may send."""
 
 import html
 import re
@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import httpx
 import pytest
 
-from sluice.contracts.access import Role
-from sluice.contracts.states import ChainState
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.states import ChainState
 from sluice.servicekit.access.principal import Person
 from tests.attacks.whole_contents import data_set, filled
 from tests.attacks.whole_system import WholeSystem, whole_system
@@ -23,7 +23,7 @@ PAGES = [row for row in rows() if row.service == OPERATOR and not row.address.st
 FORMS = [row for row in PAGES if row.method == "POST"]
 _FORM = re.compile(r'<form[^>]*method="post"[^>]*action="([^"?]+)')
 _LINK = re.compile(r'<a class="button[^"]*"[^>]*href="([^"?]+)')
-#: Of whoever has made nothing: the same as one who has made all of it, but where it is his own.
+#: Each role as the owner of all objects and as another member of the group.
 PEOPLE = {
     **{f"owner, {role}": Person("anna", role, groups=("ocr",)) for role in Role},
     **{f"other, {role}": Person("boris", role, groups=("ocr",)) for role in Role},
@@ -34,12 +34,13 @@ PEOPLE = {
 def shown(
     postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[dict[str, dict[str, set[str]]]]:
-    """Who → page → addresses of forms on it, and of buttons that lead somewhere."""
+    """Return the addresses of forms and of button links by viewer and page."""
     with whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
         known = filled(system)
         chain, odd = known["chains"][0], data_set(system, "odd")
         wait_until(
-            lambda: odd in str(system.asked(OPERATOR, "GET", "/api/v1/unmatched")), what="it"
+            lambda: odd in str(system.asked(OPERATOR, "GET", "/api/v1/unmatched")),
+            what="the unmatched data set",
         )
         addresses = [
             "/", "/chains", f"/chains/{chain}", "/chains/new", "/datasets",
@@ -56,7 +57,7 @@ def shown(
         path = f"/api/v1/chains/{chain}"
         wait_until(
             lambda: system.asked(OPERATOR, "GET", path)["state"] == ChainState.CANCELED,
-            what="its end",
+            what="the end of the chain",
         )
         system.asked(OPERATOR, "POST", "/api/v1/templates/words/disable", {"reason": "enough"})
         addresses = [f"/chains/{chain}", f"/chains/{chain}/rerun", "/templates/words"]
@@ -79,8 +80,8 @@ def _controls(system: WholeSystem, person: Person, page: str) -> set[str]:
 
 
 def _row(address: str) -> Row | None:
-    """That of the form; None: a button that leads to what is only read, or nobody's own."""
-    if address == "/chains/new":  # a button that leads to the form
+    """Return the row of the form, or None for a button that only reads or that all may use."""
+    if address == "/chains/new":  # This button leads to the form.
         return next(row for row in FORMS if row.address == "/chains/new")
     if address.endswith("/rerun"):
         return next(row for row in FORMS if row.address.endswith("/rerun"))
@@ -97,7 +98,9 @@ def _may(row: Row, person: Person) -> bool:
 
 
 @pytest.mark.parametrize("who", PEOPLE)
-def test_what_is_shown_is_what_he_may_do(shown: dict[str, dict[str, set[str]]], who: str) -> None:
+def test_pages_show_exactly_the_controls_that_the_viewer_may_use(
+    shown: dict[str, dict[str, set[str]]], who: str
+) -> None:
     person, wrong = PEOPLE[who], []
     for page, everything in shown["owner, admin"].items():
         for address in everything:
@@ -111,8 +114,8 @@ def test_what_is_shown_is_what_he_may_do(shown: dict[str, dict[str, set[str]]], 
     assert wrong == [], "\n".join(wrong)
 
 
-def test_all_forms_were_looked_at(shown: dict[str, dict[str, set[str]]]) -> None:
-    """But for those that need what a system at rest does not have."""
+def test_pages_of_the_test_show_all_forms(shown: dict[str, dict[str, set[str]]]) -> None:
+    """The exceptions need objects that an idle system does not have."""
     seen = {
         row.address
         for everything in shown["owner, admin"].values()
@@ -122,14 +125,14 @@ def test_all_forms_were_looked_at(shown: dict[str, dict[str, set[str]]]) -> None
     missing = {row.address for row in FORMS if "/account" not in row.address} - seen
     assert missing <= {
         "/sign-in",
-        "/attention",  # a notice
-        "/device",  # a command that waits
-        "/queues/{queue}/requeue",  # a dead message
+        "/attention",  # It needs a notice.
+        "/device",  # It needs a waiting command.
+        "/queues/{queue}/requeue",  # It needs a dead letter.
         "/queues/{queue}/drop",
-        "/assets/{name}/remove",  # a version
+        "/assets/{name}/remove",  # It needs a version.
         "/templates/review/{held}",
         "/templates/{name}/restore",
-        "/pilots/{uid}/remove",  # one that has ended
+        "/pilots/{uid}/remove",  # It needs a pilot that has ended.
         "/people",
         "/people/{name}",
         "/tasks/{uid}/retry",

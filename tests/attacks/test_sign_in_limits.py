@@ -1,4 +1,4 @@
-"""Whoever guesses passwords, or signs in again and again, costs himself something, and no other."""
+"""Tests that password guesses and repeated sign-ins are limited without effects on other people."""
 
 from collections.abc import AsyncIterator
 
@@ -7,18 +7,18 @@ import pytest
 from pydantic import SecretStr
 
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.access import Role
-from sluice.contracts.people import NewAccount
-from sluice.contracts.problems import ServiceError, Unauthenticated
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.people import NewAccount
+from sluice.contracts.common.problems import ServiceError, Unauthenticated
 from sluice.servicekit.access.people import People
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.audit.request import coming_from
 from tests.integration.operator.conftest import Operator, operating
-from wfms.operator.db.person_tokens import MAX_SESSIONS
-from wfms.operator.domain.people_errors import TooManySignIns, TooManyTries
-from wfms.operator.usecases.known_people import OF_A_PERSON
-from wfms.operator.usecases.passwords import Passwords
-from wfms.operator.usecases.sign_in import (
+from wfms.operator.identity.db.person_tokens import MAX_SESSIONS
+from wfms.operator.identity.domain.errors import TooManySignIns, TooManyTries
+from wfms.operator.identity.usecases.known_people import OF_A_PERSON
+from wfms.operator.identity.usecases.passwords import Passwords
+from wfms.operator.identity.usecases.sign_in import (
     OF_A_NAME,
     OF_A_NAME_ANYWHERE,
     OF_AN_ADDRESS,
@@ -47,7 +47,7 @@ async def _account(operator: Operator, name: str) -> None:
 
 
 async def _hash_cheaply(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hundreds of passwords are tried here, and each would take a core for a while."""
+    """Replace password hashing, which would take too long for hundreds of passwords."""
 
     async def is_right(self: Passwords, password: str, kept: str | None) -> bool:
         return kept is not None and password == PASSWORD
@@ -56,7 +56,7 @@ async def _hash_cheaply(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def _guess(people: People, names: list[str], *, address: str = ATTACKER) -> int:
-    """Return how many guesses were looked at, and not refused as too many."""
+    """Return how many guesses were checked and not refused as too many."""
     looked_at = 0
     with coming_from(address):
         for name in names:
@@ -78,20 +78,20 @@ async def _signs_in(people: People, name: str, address: str) -> bool:
     return True
 
 
-async def test_guesses_at_names_that_do_not_exist_keep_nobody_elsewhere_waiting(
+async def test_guesses_at_unknown_names_block_only_the_address(
     people: People,
 ) -> None:
-    assert await _signs_in(people, "bert", ATTACKER), "as behind the same proxy"
+    assert await _signs_in(people, "bert", ATTACKER), "bert signs in from the same address"
     names = [f"nobody-{number}" for number in range(OF_AN_ADDRESS.amount + 50)]
 
     assert await _guess(people, names) == OF_AN_ADDRESS.amount - 1
 
     assert await _signs_in(people, "anna", ELSEWHERE)
-    assert await _signs_in(people, "bert", ATTACKER), "who has signed in from there before"
+    assert await _signs_in(people, "bert", ATTACKER), "bert has signed in from this address before"
     assert not await _signs_in(people, "anna", ATTACKER)
 
 
-async def test_guesses_at_a_name_keep_its_owner_waiting_at_that_address_alone(
+async def test_guesses_at_a_name_block_the_name_only_at_the_address(
     people: People,
 ) -> None:
     assert await _guess(people, ["anna"] * (OF_A_NAME.amount + 5)) == OF_A_NAME.amount
@@ -99,14 +99,14 @@ async def test_guesses_at_a_name_keep_its_owner_waiting_at_that_address_alone(
     assert await _signs_in(people, "anna", ELSEWHERE)
 
 
-async def test_guesses_at_a_name_from_many_addresses_are_bounded_together(people: People) -> None:
+async def test_guesses_at_a_name_from_many_addresses_share_a_limit(people: People) -> None:
     looked_at = 0
     for number in range(20):
         looked_at += await _guess(people, ["anna"] * 20, address=f"203.0.113.{number}")
     assert looked_at == OF_A_NAME_ANYWHERE.amount
 
 
-async def test_sign_ins_of_a_person_are_bounded_with_their_rows(
+async def test_sign_ins_and_sessions_of_a_person_are_limited(
     people: People, database_url: str
 ) -> None:
     anna, often = Person("anna", Role.VIEWER), OF_A_PERSON[0].amount
@@ -135,5 +135,5 @@ async def test_sign_ins_of_a_person_are_bounded_with_their_rows(
         ("", ""),
     ],
 )
-def test_addresses_of_one_customer_count_together(address: str, block: str) -> None:
+def test_addresses_of_an_ipv6_network_count_together(address: str, block: str) -> None:
     assert address_block(address) == block

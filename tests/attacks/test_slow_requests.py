@@ -1,5 +1,4 @@
-"""Requests that come, and never come to an end: a byte at a time, before anybody could say that
-nothing comes."""
+"""Tests of requests that are sent byte by byte and never end."""
 
 import asyncio
 
@@ -7,17 +6,16 @@ import httpx
 import pytest
 from starlette.types import Receive, Scope, Send
 
-from sluice.servicekit.connections import PatientProtocol
-from sluice.servicekit.request_limits import Limits
+from sluice.servicekit.web.connections import PatientProtocol
+from sluice.servicekit.web.request_limits import Limits
 from tests.attacks.test_requests import MOST, SOON, head, served
 
-#: Between two bytes.
+#: Seconds between two bytes.
 SOONER = SOON / 10
 
 
 class Answer(asyncio.Protocol):
-    """All that came until the connection ended, however it did: whoever still sends when it is
-    closed has it reset."""
+    """All data until the end of the connection. A client that still sends gets a reset."""
 
     def __init__(self) -> None:
         self.data = b""
@@ -31,7 +29,7 @@ class Answer(asyncio.Protocol):
 
 
 async def dribbled(port: int, beginning: bytes, drop: bytes) -> bytes:
-    """What is answered to somebody who sends ``drop`` again and again until it is."""
+    """Send ``drop`` again and again until there is an answer, and return the answer."""
     loop = asyncio.get_running_loop()
     transport, answer = await loop.create_connection(Answer, "127.0.0.1", port)
     transport.write(beginning)
@@ -44,7 +42,7 @@ async def dribbled(port: int, beginning: bytes, drop: bytes) -> bytes:
 
 
 @pytest.mark.parametrize("drop", [b"y", b"\r\nx: y"])
-async def test_a_head_that_comes_byte_by_byte_is_given_up(
+async def test_head_that_arrives_byte_by_byte_times_out(
     monkeypatch: pytest.MonkeyPatch, drop: bytes
 ) -> None:
     monkeypatch.setattr(PatientProtocol, "head_seconds", SOON)
@@ -61,14 +59,16 @@ async def test_a_head_that_comes_byte_by_byte_is_given_up(
     ],
     ids=["length", "chunks"],
 )
-async def test_a_body_that_comes_byte_by_byte_is_given_up(beginning: bytes, drop: bytes) -> None:
+async def test_body_that_arrives_byte_by_byte_times_out(beginning: bytes, drop: bytes) -> None:
     async with served() as port:
         answer = await dribbled(port, beginning, drop)
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b"SLUICE_DMS_BODY_SECONDS" in answer
 
 
-async def test_an_answer_that_nobody_reads_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_answer_that_the_client_does_not_read_times_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(PatientProtocol, "read_seconds", SOON)
     ended = asyncio.Event()
 
@@ -92,8 +92,8 @@ async def test_an_answer_that_nobody_reads_is_given_up(monkeypatch: pytest.Monke
     [b"", b"GET / HTTP/1.1\r\nx: y", head("POST", content_length="60000") + b"x"],
     ids=["nothing", "half a head", "half a body"],
 )
-async def test_half_sent_requests_give_way_to_others(beginning: bytes) -> None:
-    """The oldest of them, one by one, however many there are."""
+async def test_incomplete_requests_are_closed_for_new_connections(beginning: bytes) -> None:
+    """The oldest request is closed first, one for each new connection."""
     async with served(Limits(body=MOST, body_seconds=600.0), connections=3) as port:
         half = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
         for _, writer in half:
@@ -107,7 +107,7 @@ async def test_half_sent_requests_give_way_to_others(beginning: bytes) -> None:
             writer.close()
 
 
-async def test_half_sent_requests_of_the_address_that_has_most_give_way() -> None:
+async def test_incomplete_requests_of_the_address_with_most_connections_are_closed() -> None:
     async with served(connections=3) as port:
         other = await asyncio.open_connection("127.0.0.1", port, local_addr=("127.0.0.9", 0))
         half = [await asyncio.open_connection("127.0.0.1", port) for _ in range(2)]
@@ -119,7 +119,7 @@ async def test_half_sent_requests_of_the_address_that_has_most_give_way() -> Non
             writer.close()
 
 
-async def test_idle_connections_give_way_to_others() -> None:
+async def test_idle_connections_are_closed_for_new_connections() -> None:
     async with served(connections=3) as port:
         idle = [await asyncio.open_connection("127.0.0.1", port) for _ in range(3)]
         for reader, writer in idle:
@@ -133,8 +133,8 @@ async def test_idle_connections_give_way_to_others() -> None:
             writer.close()
 
 
-async def test_answers_that_nobody_reads_give_way_to_others() -> None:
-    """The oldest first: clients that read many answers slowly keep nobody out."""
+async def test_unread_answers_are_cut_off_for_new_connections() -> None:
+    """The oldest answer is cut off first, so that slow readers do not block the server."""
 
     async def large(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
@@ -152,7 +152,9 @@ async def test_answers_that_nobody_reads_give_way_to_others() -> None:
         async with httpx.AsyncClient(timeout=30) as client:
             assert (await client.get(f"http://127.0.0.1:{port}/")).is_success
         async with asyncio.timeout(30):
-            assert not (await slow[0][0].read()).endswith(b"0\r\n\r\n"), "it was broken off"
+            assert not (await slow[0][0].read()).endswith(b"0\r\n\r\n"), (
+                "the oldest answer was cut off"
+            )
             assert (await slow[1][0].read()).endswith(b"0\r\n\r\n")
         for _, writer in slow:
             writer.close()

@@ -1,5 +1,5 @@
-"""What a tool can do beside its work: everything in the open, nothing in the sandbox. Each attack
-is made by a real job in a real slot process; those that leave no trace share one."""
+"""Tests of attacks by tools: each succeeds without a sandbox and fails in the sandbox. A real job
+in a real slot process makes each attack. Attacks that leave no traces share a job."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -55,7 +55,7 @@ _POSSIBLE = possible(ATTACKS)
         inside=[pytest.mark.long("each of them is seen to succeed alone")],
     ),
 )
-def test_attack_succeeds_in_the_open(
+def test_attack_succeeds_without_a_sandbox(
     attack: Attack, *, inside: bool, in_the_open: AttackedSlot
 ) -> None:
     succeeded, said = carry_out(attack, in_the_open, inside=inside)
@@ -73,8 +73,10 @@ def test_attack_fails_in_the_sandbox(
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
 @pytest.mark.parametrize("room", ["in_the_open", "in_the_sandbox"])
-def test_a_tool_does_its_work(room: str, *, inside: bool, request: pytest.FixtureRequest) -> None:
-    """Otherwise no attack would succeed, and nothing else either."""
+def test_tool_can_do_its_work_in_both_slots(
+    room: str, *, inside: bool, request: pytest.FixtureRequest
+) -> None:
+    """Otherwise attacks would fail for the wrong reason."""
     work = Attack(
         "works",
         """
@@ -103,8 +105,10 @@ require(os.system("exit 7") == 7 << 8)
         "os.kill(os.getppid(), signal.SIGKILL)",
     ],
 )
-def test_one_that_fails_by_itself_is_not_held(code: str, in_the_sandbox: AttackedSlot) -> None:
-    """Nor is one whose job fails for another reason than the one that it is to."""
+def test_attack_that_fails_by_itself_does_not_count_as_prevented(
+    code: str, in_the_sandbox: AttackedSlot
+) -> None:
+    """An attack whose job fails for another reason does not count either."""
     attack = Attack("fails", code, ends="MiB of memory")
     succeeded, said = carry_out(attack, in_the_sandbox, inside=False)
     assert not succeeded

@@ -1,5 +1,5 @@
-"""What a user of its own keeps out of a tool's reach, on a node that has no sandbox: all that the
-sandbox does, but for what is listed here, and in ``docs/how-to/contain-tools.md``."""
+"""Tests of what a slot user prevents on a node without a sandbox: all attacks except those listed
+here and in ``docs/how-to/contain-tools.md``."""
 
 import os
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from tests.unit.pilot.slot_users import new_user, open_folder, start
 
 pytestmark = pytest.mark.needs(ROOT_RIGHTS)
 
-#: Files that everybody may read; the victims of these lie open.
+#: Attacks on files that all users may read.
 _OPEN_FILES = {
     "reads another data set",
     "reads a file in /tmp",
@@ -27,8 +27,8 @@ _OPEN_FILES = {
     "reads through a link that it makes",
     "reads through a link that lies in the storage",
 }
-#: Which processes there are, and their command lines; keys by their number; disks by their names.
-_SIGHT = {
+#: Attacks that see processes and their command lines, the number of keys, or names of disks.
+_VISIBLE_PROCESSES = {
     "reads the arguments of any process",
     "finds the pilot's paths in the arguments of any process",
     "reads how many keys users have",
@@ -36,8 +36,8 @@ _SIGHT = {
     "sees its slot",
     "has the node's disks",
 }
-#: What lasts until somebody removes it, for the next job of the slot to find.
-_LEFT = {
+#: Attacks that leave objects for the next job of the slot.
+_LEFT_OBJECTS = {
     "leaves shared memory",
     "leaves semaphores",
     "leaves a message",
@@ -45,10 +45,10 @@ _LEFT = {
 }
 _NOT_KEPT_OUT = {
     *_OPEN_FILES,
-    *_SIGHT,
-    *_LEFT,
+    *_VISIBLE_PROCESSES,
+    *_LEFT_OBJECTS,
     *(attack.name for attack in (*network.ATTACKS, *next_job.NETWORK)),
-    # Those of a job are tried where they are given.
+    # The tests of jobs of slot users try the limits of a job.
     *(attack.name for attack in limits.ATTACKS),
 }
 KEPT_OUT = [attack for attack in ATTACKS if attack.name not in _NOT_KEPT_OUT]
@@ -62,7 +62,7 @@ def as_a_user() -> Iterator[AttackedSlot]:
         runner = start(folder, [new_user()], SLUICE_SECRET="hush")
         rooms = made_room(runner, store, OPEN)
         room = next(rooms)
-        # The other job is one of another slot.
+        # The other job belongs to another slot.
         let_pass(os.path.dirname(room.surroundings.files["job"].parent), new_user())
         yield room
         next(rooms, None)
@@ -73,7 +73,9 @@ def as_a_user() -> Iterator[AttackedSlot]:
     ("attack", "inside"),
     cases(KEPT_OUT, inside=[pytest.mark.long("each of them is seen to fail alone")]),
 )
-def test_attack_fails_as_a_user(attack: Attack, *, inside: bool, as_a_user: AttackedSlot) -> None:
+def test_attack_by_a_slot_user_fails(
+    attack: Attack, *, inside: bool, as_a_user: AttackedSlot
+) -> None:
     succeeded, said = carry_out(attack, as_a_user, inside=inside)
     assert not succeeded
     assert attack.held(said), said

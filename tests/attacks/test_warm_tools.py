@@ -1,5 +1,5 @@
-"""What a tool that stays loaded can keep of one job for the next, and see of others: nothing but
-what is in its own memory, in the sandbox."""
+"""Tests that a warm worker in the sandbox keeps only its own memory from one job to the next and
+sees nothing of other jobs."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sluice.contracts.needs import Warm
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.jobs.needs import Warm
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import failed
@@ -49,7 +49,9 @@ def of_a_user() -> Iterator[Jobs]:
         ("os.symlink('/etc', 'link')", "os.path.lexists('link')"),
     ],
 )
-def test_the_next_job_finds_nothing_of_the_one_before(jobs: Jobs, leaves: str, looks: str) -> None:
+def test_next_job_of_a_warm_worker_finds_no_files_of_the_previous_job(
+    jobs: Jobs, leaves: str, looks: str
+) -> None:
     of = jobs.task()
     text_of(jobs.run(of, f"try: {leaves}\nexcept OSError as error: print(error)"))
     assert jobs.said(of, f"print({looks})") == "False"
@@ -66,7 +68,7 @@ def test_the_next_job_finds_nothing_of_the_one_before(jobs: Jobs, leaves: str, l
         ("os.chmod('.', 0o500)", "os.stat('.').st_mode & 0o777 == 0o500"),
     ],
 )
-def test_nor_does_it_in_the_folders_of_a_job_as_the_user_of_a_slot(
+def test_next_job_of_a_slot_user_finds_no_files_of_the_previous_job(
     of_a_user: Jobs, leaves: str, looks: str
 ) -> None:
     of = of_a_user.task(warm=Warm(kind=leaves))
@@ -96,10 +98,10 @@ def test_nor_does_it_in_the_folders_of_a_job_as_the_user_of_a_slot(
     ],
     ids=["open", "mapped", "standard output"],
 )
-def test_what_it_gave_is_out_of_its_reach(
+def test_warm_worker_cannot_change_stored_outputs(
     request: pytest.FixtureRequest, way: str, keeps: str, writes: str
 ) -> None:
-    """Files that are stored and registered, held by whoever wrote them."""
+    """The worker keeps descriptors and mappings of its outputs."""
     jobs: Jobs = request.getfixturevalue("jobs" if way == "sandbox" else "of_a_user")
     file: dict[str, Any] = {
         "outputs": {"o": {"type": "File", "outputBinding": {"glob": "out.txt"}}}
@@ -114,8 +116,8 @@ def test_what_it_gave_is_out_of_its_reach(
     assert given.read_bytes() == before
 
 
-def test_it_is_gone_before_the_files_of_another_kind_are_there(jobs: Jobs) -> None:
-    """A thread of it that looks into the folder for inputs all the time has nobody to tell."""
+def test_warm_worker_ends_before_inputs_of_another_kind_are_staged(jobs: Jobs) -> None:
+    """A thread of the worker watches the input folder all the time."""
     of = jobs.task()
     watches = (
         "import threading\n"
@@ -128,10 +130,10 @@ def test_it_is_gone_before_the_files_of_another_kind_are_there(jobs: Jobs) -> No
     )
     text_of(jobs.run(of, watches))
     text_of(jobs.run(task(jobs.root, tool(["true"])), "another's"))
-    assert jobs.said(of) == "1", "it is another process"
+    assert jobs.said(of) == "1", "the worker is another process"
 
 
-def test_it_sees_no_more_of_the_node_than_any_tool(jobs: Jobs, tmp_path: Path) -> None:
+def test_warm_worker_sees_no_files_of_the_node(jobs: Jobs, tmp_path: Path) -> None:
     (tmp_path / "hush").write_text("hush")
     of = jobs.task()
     for path in (tmp_path / "hush", jobs.runner.run.journals, tmp_path / "in"):
@@ -139,8 +141,8 @@ def test_it_sees_no_more_of_the_node_than_any_tool(jobs: Jobs, tmp_path: Path) -
         assert jobs.said(of, f"print(os.path.exists({str(path)!r}))") == "False"
 
 
-def test_an_answer_that_comes_late_is_not_the_next_jobs(jobs: Jobs) -> None:
-    """Though it names no request, which may be left out by who never does."""
+def test_late_answer_is_not_used_for_the_next_job(jobs: Jobs) -> None:
+    """The late answer has no request number, which workers may leave out."""
     late = 'threading.Timer(0.3, lambda: print(\'{"output": "late"}\', flush=True)).start()'
     of = raw(
         jobs,
@@ -153,8 +155,8 @@ def test_an_answer_that_comes_late_is_not_the_next_jobs(jobs: Jobs) -> None:
 
 
 @pytest.mark.parametrize("end", ["", "\\n"])
-def test_a_long_answer_is_none(jobs: Jobs, end: str) -> None:
-    """It would be read outside of the tool's limits."""
+def test_too_long_answer_fails_the_job(jobs: Jobs, end: str) -> None:
+    """The pilot would read it outside of the limits of the tool."""
     of = raw(jobs, f"os.write(1, b'[],' * (2 << 20)); os.write(1, b'{end}'); time.sleep(99)")
     error, message = failed(jobs.run(of))
     assert error is ErrorClass.TOOL_FAILED

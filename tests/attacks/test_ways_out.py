@@ -1,5 +1,6 @@
-"""A tool with a network that names the interface by which it sends, as routes say nothing about:
-without rules it gets to the node's own services and its neighbours' groups, with them nowhere."""
+"""Tests of tools with a network that select the sending interface, which bypasses routes: without
+firewall rules they reach services of the node and groups of its neighbours, and with rules they
+reach nothing."""
 
 import json
 import subprocess
@@ -44,12 +45,12 @@ def _tried(rules: str) -> dict[str, Any]:
 
 @pytest.mark.needs(ROOT_RIGHTS)
 @pytest.mark.parametrize("way", _WAYS)
-def test_without_rules_it_gets_out(way: str) -> None:
+def test_tool_reaches_the_node_without_firewall_rules(way: str) -> None:
     assert way in _tried("none")["got"]
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-def test_with_them_no_way_leads_anywhere() -> None:
-    """Not for want of a network: of a port where nobody listens, the last thing that it tries, it
-    is told by who carries its packets."""
+def test_tool_reaches_nothing_with_firewall_rules() -> None:
+    """There is a network: the process that carries the packets answers the last attempt, at a port
+    where nothing listens."""
     assert _tried("as they are") == {"got": [], "said": "Network is unreachable\n"}

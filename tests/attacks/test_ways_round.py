@@ -1,5 +1,5 @@
-"""What a tool leaves in the way of the pilot does no harm: jobs that may end well, and whoever
-changes files meanwhile."""
+"""Tests of jobs that leave files in the way of the pilot or change files while the pilot takes
+them."""
 
 import threading
 from pathlib import Path
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from pilot.runner.files.input_protection import MOST_COPIED
-from sluice.contracts.states import AttemptOutcome
+from pilot.runner.files.input_protection import MAX_COPIED
+from sluice.contracts.common.states import AttemptOutcome
 from tests.attacks.victims import MARK, Victims
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, task, tool
@@ -33,10 +33,10 @@ def script(text: str, **fields: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 @pytest.mark.parametrize("how", ["ln -s", "ln"])
-def test_the_next_job_writes_its_own_messages(
+def test_links_in_place_of_streams_do_not_affect_the_next_job(
     runner: Runner, root: Path, victims: Victims, stream: str, how: str
 ) -> None:
-    """And what was left in their place is in no log."""
+    """Files behind the links are in no log."""
     leaves = script(
         f"echo 1 > x; rm ../{stream}; {how} {victims.folder}/errors ../{stream}; exit 3"
     )
@@ -49,7 +49,7 @@ def test_the_next_job_writes_its_own_messages(
     victims.check(root.parent)
 
 
-def test_nothing_is_written_through_links(runner: Runner, root: Path, victims: Victims) -> None:
+def test_pilot_does_not_write_through_links(runner: Runner, root: Path, victims: Victims) -> None:
     plants = script(f"echo 1 > x; ln -sf {victims.folder}/secret.txt ../tmp.tar")
     given = input_file(root / "store" / "files" / "a.dat")
     order = {"f": {"class": "File", "location": "files/a.dat", "checksum": given.checksum}}
@@ -62,9 +62,11 @@ def test_nothing_is_written_through_links(runner: Runner, root: Path, victims: V
     victims.check(root.parent)
 
 
-def test_another_name_for_a_file_is_copied(runner: Runner, root: Path, victims: Victims) -> None:
-    """The tool has the rights of the pilot's user, so it can read it; but who has the output has
-    not that file."""
+def test_hard_link_to_a_foreign_file_is_copied(
+    runner: Runner, root: Path, victims: Victims
+) -> None:
+    """The tool runs as the user of the pilot and can read the file. Changes of the output do not
+    change the file."""
     for batch in (1, 2):
         files = [input_file(root / "in" / f"{number}.dat", seq=number) for number in range(batch)]
         report = run(
@@ -79,9 +81,9 @@ def test_another_name_for_a_file_is_copied(runner: Runner, root: Path, victims: 
 
 
 @pytest.mark.parametrize("inside", [False, True])
-def test_no_stream_is_written_over_an_input(runner: Runner, root: Path, *, inside: bool) -> None:
-    """A large one is a link to the storage's own file."""
-    file = input_file(root / "in" / "large.dat", data=bytes(MOST_COPIED + 1))
+def test_stream_cannot_overwrite_an_input(runner: Runner, root: Path, *, inside: bool) -> None:
+    """A large input is a link to the file of the storage."""
+    file = input_file(root / "in" / "large.dat", data=bytes(MAX_COPIED + 1))
     writes = script(
         "echo 1",
         stdout="$(inputs.f.basename)",
@@ -89,15 +91,14 @@ def test_no_stream_is_written_over_an_input(runner: Runner, root: Path, *, insid
     )
     report = run(runner, task(root, around(writes, mode="File") if inside else writes), [file])
     assert "'large.dat' is no file of its own" in failed(report)[1]
-    assert (root / "in" / "large.dat").stat().st_size == MOST_COPIED + 1
+    assert (root / "in" / "large.dat").stat().st_size == MAX_COPIED + 1
 
 
 @pytest.mark.parametrize("batch", [1, 2])
-def test_what_changes_while_it_is_taken_is_its_own_or_refused(
+def test_output_that_is_swapped_with_a_link_shows_no_foreign_file(
     runner: Runner, root: Path, victims: Victims, batch: int
 ) -> None:
-    """A process that no job's end reaches puts a link in the place of the output, and the output
-    back, again and again."""
+    """A process that outlives the job swaps the output and a link again and again."""
     folder = next((runner.run.path / "slots").glob(f"{runner.slot_pid}[-.]1")) / "out"
     own, link, place = (folder.parent / name for name in ("own", "link", "place"))
     over = threading.Event()

@@ -1,4 +1,4 @@
-"""A system with two groups: what one of them has, and how each asks for it."""
+"""Set up a system with two groups, their objects and their requests."""
 
 import re
 from dataclasses import dataclass, replace
@@ -10,16 +10,16 @@ from uuid import uuid4
 
 import httpx
 
-from sluice.contracts.access import Role
+from sluice.contracts.access.access import Role
 from tests.attacks.asked import AskedStep, asked_step, asking_template
 from tests.attacks.credentials import Addressed, asked, bearer
 from tests.unit.access.table import Row
 from tests.waiting import wait_until
 
-#: Stands in the name, or in the content, of all that the first group has.
+#: A mark in the name or the content of all objects of the first group.
 MARK = "nobodyelses"
 
-#: Map, then merge, with a log; its steps and its file are called by the mark.
+#: A map and a merge with a log. The mark is in the names of its steps and files.
 TEMPLATE = f"""
 cwlVersion: v1.2
 class: Workflow
@@ -55,13 +55,13 @@ steps:
 """
 
 _PART = re.compile(r"\{(\w+)\}")
-#: Folder of the services of an embedded system, by the name in the table of who may what.
+#: Path prefixes of services of an embedded system by their names in the table of permissions.
 _FOLDER = {"wfms.operator": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Of a group, and what she sends with requests."""
+    """A member of a group with a token."""
 
     name: str
     token: str
@@ -75,8 +75,7 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class Belongings:
-    """Of the first group: what a chain of a data set of hers has left, and an unmatched data set
-    beside it."""
+    """Objects of the first group: the results of a chain and an unmatched data set."""
 
     owner: Member
     template: str
@@ -91,7 +90,7 @@ class Belongings:
     asked: AskedStep
 
     def address(self, row: Row) -> str | None:
-        """Of the row, with what is hers in its parts; None: it names nothing of hers."""
+        """Return the address of the row with objects of the owner, or None if it names none."""
         named: dict[str, dict[str, object]] = {
             "datasets": {"uid": self.dataset, "file": self.file},
             "chains": {"uid": self.chain},
@@ -111,7 +110,7 @@ class Belongings:
         return path_of(row, _PART.sub(lambda part: str(named[kind][part[1]]), row.address))
 
     def elsewhere(self, row: Row) -> str:
-        """As ``address``, of what there is not."""
+        """Return the address with objects that do not exist."""
         nothing = replace(
             self,
             template="nothing-at-all",
@@ -141,25 +140,25 @@ def member(system: Addressed, *groups: str, role: Role = Role.SHIFT) -> Member:
 
 
 def work_of(system: Addressed, owner: Member) -> Belongings:
-    """She publishes, brings data in, and waits for what becomes of it."""
+    """Publish a template, register data and wait for its chain."""
     name = f"{MARK}-wf"
     got(owner.ask("POST", "/api/v1/templates", json={"name": name, "cwl": TEMPLATE}))
     run = {"name": f"{MARK}-run", "cwl": TEMPLATE}
     run_template = got(owner.ask("POST", "/api/v1/run-templates", json=run))["id"]
     dataset = bring_in(owner, system, f"{MARK}-week", {"kind": MARK})
     unmatched = bring_in(owner, system, f"{MARK}-odd", {"kind": f"{MARK}-odd"})
-    wait_until(lambda: chains_of(owner, dataset), what="her chain")
+    wait_until(lambda: chains_of(owner, dataset), what="the chain of the owner")
     [chain] = chains_of(owner, dataset)
     wait_until(
         lambda: got(owner.ask("GET", f"/api/v1/chains/{chain['uid']}"))["ended_at"],
-        what="the end of her chain",
+        what="the end of the chain",
         seconds=60,
     )
     task = got(owner.ask("GET", f"/api/v1/chains/{chain['uid']}"))["steps"][0]["task_uid"]
     job = got(owner.ask("GET", f"/api/v1/tasks/{task}/jobs"))["jobs"][0]["id"]
     attempts = got(owner.ask("GET", f"/api/v1/jobs/{job}"))["attempts"]
     wait_until(
-        lambda: MARK in owner.ask("GET", "/api/v1/unmatched").text, what="the one that fits nothing"
+        lambda: MARK in owner.ask("GET", "/api/v1/unmatched").text, what="the unmatched data set"
     )
     return Belongings(
         asked=_asked(system, owner),
@@ -177,7 +176,7 @@ def work_of(system: Addressed, owner: Member) -> Belongings:
 
 
 def _asked(system: Addressed, owner: Member) -> AskedStep:
-    """Hers, with a browser called by the mark."""
+    """Return a human task of the owner and a browser named with the mark."""
     name, kind = f"{MARK}-asks", f"{MARK}-asked"
     text = asking_template(kind=kind, step=f"{MARK}_look")
     got(owner.ask("POST", "/api/v1/templates", json={"name": name, "cwl": text}))
@@ -200,7 +199,8 @@ def chains_of(owner: Member, dataset: str) -> list[dict[str, Any]]:
 def bring_in(
     owner: Member, system: Addressed, name: str, meta: dict[str, Any], *, shared: str = ""
 ) -> str:
-    """A data set of two files; its uid. ``shared``: with this group, before it is complete."""
+    """Register a data set of two files and return its UUID. ``shared`` is a group that may read
+    it."""
     storages = got(owner.ask("GET", "/api/v1/storages"))
     [storage] = [each for each in storages if each["type"] == "input"]
     folder = Path(urlsplit(storage["url"]).path) / name

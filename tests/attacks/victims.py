@@ -1,10 +1,11 @@
-"""Files of the node that belong to nobody's job, and what became of them."""
+"""Files of the node that belong to no job, and a check that they are unchanged and were not
+read."""
 
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: Stands in the content of every victim, and in the name of one: where it is found, something was
+#: A mark in the content of each victim and in the name of one. Where it is found, a victim was
 #: read.
 MARK = "nobody-may-see-this"
 
@@ -19,8 +20,8 @@ _FILES = {
 
 @dataclass
 class Victims:
-    """Made in ``folder``, which is on the file system of the storages, so that what is taken can be
-    moved."""
+    """Foreign files in ``folder``, on the file system of the storages, so that they could be moved
+    there."""
 
     folder: Path
     _before: list[tuple[str, object]] = field(init=False)
@@ -32,7 +33,8 @@ class Victims:
         self._before = sorted(self._now().items())
 
     def check(self, root: Path) -> None:
-        """They are as they were, and nothing of them is in any other file below ``root``."""
+        """Check that the victims are unchanged and that no other file below ``root`` has their
+        content."""
         changed = [file for file in sorted(self._now().items()) if file not in self._before]
         assert changed == []
         assert len(self._now()) == len(self._before)
@@ -44,7 +46,8 @@ class Victims:
                     assert path.is_symlink() or MARK.encode() not in path.read_bytes(), path
 
     def _now(self) -> dict[str, object]:
-        """Content and place of each: another name for one would show, too."""
+        """Return the content and the inode of each victim. The number of links shows further
+        names."""
         found: dict[str, object] = {}
         for path in self.folder.rglob("*"):
             status = path.lstat()

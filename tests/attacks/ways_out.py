@@ -1,9 +1,8 @@
-"""A node in a network of its own, with a tool that sends datagrams and connects to it and to its
-neighbours in all ways that name the interface: ``python -m tests.attacks.ways_out SANDBOX RULES``
+"""Run a tool in a network of its own that tries to reach the node and its neighbours by all ways
+that select the interface: ``python -m tests.attacks.ways_out SANDBOX RULES``.
 
-SANDBOX: JSON, with a network; RULES: ``as they are`` or ``none``. To be started in a new network
-namespace. Prints JSON: which ways have got to the node, and what the tool has said.
-"""
+SANDBOX is JSON and has a network. RULES is ``as they are`` or ``none``. Start it in a new network
+namespace. It prints JSON with the ways that reached the node and the output of the tool."""
 
 import fcntl
 import json
@@ -25,7 +24,7 @@ _PORT = 5353
 _TUNSETIFF, _IFF_TUN, _IFF_UP = 0x400454CA, 0x1001, 1
 _SIOCSIFFLAGS, _SIOCSIFADDR, _SIOCSIFNETMASK = 0x8914, 0x8916, 0x891C
 
-#: Tries each way to each address, by UDP and TCP, then waits until all of it has been carried.
+#: Tries each way to each address by UDP and TCP, and then waits until all packets were carried.
 _TOOL = """
 import socket, struct, sys
 own, groups, port = sys.argv[1], sys.argv[2].split(","), int(sys.argv[3])
@@ -83,14 +82,15 @@ except OSError as error:
 
 
 class OpenNetwork(UserNetwork):
-    """Without rules."""
+    """A network without firewall rules."""
 
     def _rules(self) -> dict[str, bool]:
         return {}
 
 
 def _set_up() -> int:
-    """An interface with an address, and half the Internet behind it. To be kept open."""
+    """Make an interface with an address and a route to half the Internet, and return its
+    descriptor."""
     tunnel = os.open("/dev/net/tun", os.O_RDWR)
     fcntl.ioctl(tunnel, _TUNSETIFF, struct.pack("16sH22x", b"net0", _IFF_TUN))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
@@ -104,7 +104,7 @@ def _set_up() -> int:
 
 def _servers() -> tuple[socket.socket, socket.socket]:
     datagrams = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    datagrams.bind(("0.0.0.0", _PORT))  # noqa: S104 - in a network of its own
+    datagrams.bind(("0.0.0.0", _PORT))  # noqa: S104 - the network is isolated
     for group in GROUPS:
         membership = socket.inet_aton(group) + socket.inet_aton(OWN)
         datagrams.setsockopt(socket.IPPROTO_IP, socket.IP_ADD_MEMBERSHIP, membership)

@@ -1,11 +1,11 @@
-"""Something of each kind for a whole system: what requests can name."""
+"""Fill a whole system with an object of each kind, for requests to name."""
 
 import hashlib
 from typing import Any
 
 import httpx
 
-from sluice.contracts.states import StorageType
+from sluice.contracts.common.states import StorageType
 from tests.architecture.sources import ROOT
 from tests.attacks.asked import AskedStep, asked_step, asking_template
 from tests.attacks.whole_system import PILOT, WholeSystem
@@ -22,19 +22,19 @@ requirements: {ToolTimeLimit: {timelimit: 10}}
 """
 OPERATOR, DMS, WMS = "wfms.operator", "dms", "wms"
 
-#: Part of an address before a name or number, or a field of a body or query → what there is.
+#: Names of existing objects by the preceding part of an address or the field of a body or query.
 Known = dict[str, list[str]]
 
 
 def filled(system: WholeSystem) -> Known:
-    """A chain of a data set, with a job that a pilot has; and one of whatever else has a name."""
+    """Create a chain of a data set with a leased job, and an object of each other kind."""
     _storages(system)
     system.asked(OPERATOR, "POST", "/api/v1/templates", {"name": "words", "cwl": WORDCOUNT})
     dataset = data_set(system, "texts")
     waiting = data_set(system, "open", close=False)
     request = {"dataset_uid": dataset, "template": "words"}
     chain = system.asked(OPERATOR, "POST", "/api/v1/chains", request)["uid"]
-    wait_until(lambda: _tasks(system), what="the chain's tasks")
+    wait_until(lambda: _tasks(system), what="the tasks of the chain")
     pilot_of(system)
     wait_until(lambda: _leased(system), what="a job for the pilot")
     run = {"name": "once", "cwl": WORDCOUNT}
@@ -113,7 +113,7 @@ def data_set(system: WholeSystem, name: str, *, close: bool = True) -> str:
 
 
 def _asked(system: WholeSystem) -> AskedStep:
-    """A step that asks everybody, in a chain of its own."""
+    """Create a human task for all people in a chain of its own."""
     text = asking_template(kind="asked", step="look")
     system.asked(OPERATOR, "POST", "/api/v1/templates", {"name": "asks", "cwl": text})
     request = {"dataset_uid": data_set(system, "asked"), "template": "asks"}
@@ -129,7 +129,7 @@ def _asked(system: WholeSystem) -> AskedStep:
 
 
 class WholeBrowser(httpx.BaseTransport):
-    """Somebody's, who is not known."""
+    """The browser of an anonymous person."""
 
     def __init__(self, system: WholeSystem) -> None:
         self._system = system

@@ -1,5 +1,5 @@
-"""Every service of the system in this process, on databases of a real PostgreSQL, at work: asked as
-whoever a test wants to be."""
+"""Run all services in this process on databases of a real PostgreSQL, and send requests as any
+caller."""
 
 import asyncio
 import threading
@@ -14,7 +14,7 @@ from uuid import UUID
 import asyncpg
 import httpx
 
-from sluice.contracts.access import CallingService, Role
+from sluice.contracts.access.access import CallingService, Role
 from sluice.embedded.home import Home
 from sluice.embedded.services import SERVICES, build_service
 from sluice.servicekit.access.principal import (
@@ -24,18 +24,18 @@ from sluice.servicekit.access.principal import (
     ScraperCaller,
     ServiceCaller,
 )
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.servers.postgres import PostgresServer
 
-#: Seconds for whatever is asked.
+#: Seconds for each request.
 PATIENCE = 60.0
-#: Of the pilot that is there, and of one that is not.
+#: UUIDs of the registered pilot and of another pilot.
 PILOT, OTHER_PILOT = UUID(int=1), UUID(int=2)
 
-#: From whoever may least.
+#: Callers, from the least permissions to the most.
 CALLERS: dict[str, Principal | None] = {
     "nobody": None,
     "scraper": ScraperCaller(),
@@ -51,7 +51,7 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class WholeSystem:
-    """``databases``: URLs by service."""
+    """All services. ``databases`` has their URLs by service."""
 
     home: Home
     databases: dict[str, str]
@@ -60,17 +60,17 @@ class WholeSystem:
     _clients: dict[tuple[str, str], httpx.AsyncClient] = field(default_factory=dict)
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """On the event loop of the services, which is another thread's."""
+        """Run the coroutine on the event loop of the services, in another thread."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
 
     def ask(self, caller: str, service: str, request: httpx.Request, **more: Any) -> httpx.Response:
-        """``caller``: one of ``CALLERS``."""
+        """Send a request as ``caller``, one of ``CALLERS``."""
         return self.run(self._client(caller, service).send(request, **more))
 
     def asked(
         self, service: str, method: str, path: str, body: Any = None, *, caller: str = "admin"
     ) -> Any:
-        """What has to go well."""
+        """Send a request that has to succeed, and return the answer."""
         request = httpx.Request(method, f"http://{service}{path}", json=body)
         answer = self.ask(caller, service, request)
         assert answer.is_success, (method, path, answer.text)
@@ -105,7 +105,7 @@ async def _rows(url: str, statement: str, values: tuple[Any, ...]) -> list[dict[
 
 @contextmanager
 def whole_system(server: PostgresServer, folder: Path) -> Iterator[WholeSystem]:
-    """All loops and consumers run; there are storages in ``folder``, and nothing else."""
+    """Run all services with their loops and consumers, with storages in ``folder``."""
     with ExitStack() as ends:
         system = WholeSystem(Home(folder), {})
         thread = threading.Thread(target=system.loop.run_forever, name="services", daemon=True)

@@ -1,4 +1,4 @@
-"""Both brokers, for every test of the suite."""
+"""Run every test of the suite with both brokers."""
 
 from collections.abc import AsyncIterator
 
@@ -22,7 +22,7 @@ def broker(request: pytest.FixtureRequest) -> Broker:
 
 @pytest.fixture
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """For tests that are not about how long a message rests after a failure."""
+    """Shorten the pauses between retries, for tests of something else."""
     monkeypatch.setattr(retry_pauses, "PAUSES", (0.01, 0.02, 0.05))
 
 

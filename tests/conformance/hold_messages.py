@@ -1,7 +1,6 @@
-"""Run as a program: takes messages from a queue, says which, and then does nothing until it is
-killed.
+"""A program that takes messages from a queue, prints their ids, and waits until it is killed.
 
-Arguments: URL, queue, how many to take.
+Arguments: URL, queue, number of messages.
 """
 
 import asyncio

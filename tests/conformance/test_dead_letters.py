@@ -1,5 +1,4 @@
-"""What people may rely on who look at dead letters, put them back or drop them; on PostgreSQL and
-on RabbitMQ."""
+"""Dead letters can be listed, requeued and dropped, on PostgreSQL and on RabbitMQ."""
 
 import asyncio
 from collections.abc import Collection
@@ -21,7 +20,7 @@ from tests.conformance.transport_kit import (
 from tests.servers.forwarder import Forwarder
 
 
-async def test_a_message_to_wake_reaches_its_queue(transport: Transport) -> None:
+async def test_wake_up_message_reaches_its_queue(transport: Transport) -> None:
     await transport.send(messages("ring", to="thing.rung"))
     async with receiving(transport, "bell") as bell:
         await (await bell.next()).reject("out of tune")
@@ -29,7 +28,9 @@ async def test_a_message_to_wake_reaches_its_queue(transport: Transport) -> None
 
 
 @pytest.mark.usefixtures("short_pauses")
-async def test_any_reason_can_be_kept(transport: Transport) -> None:
+async def test_reason_of_a_dead_letter_is_stored_shortened_and_escaped(
+    transport: Transport,
+) -> None:
     await transport.send(messages("long", "odd"))
     async with receiving(transport) as receiver:
         for delivery, reason in zip(
@@ -49,7 +50,7 @@ async def test_any_reason_can_be_kept(transport: Transport) -> None:
 
 
 @pytest.mark.usefixtures("short_pauses")
-async def test_a_requeued_letter_comes_as_if_sent_anew(transport: Transport) -> None:
+async def test_requeued_letter_is_delivered_like_a_new_message(transport: Transport) -> None:
     await transport.send(messages("bad"))
     async with receiving(transport) as receiver:
         for _ in range(3):
@@ -68,7 +69,7 @@ async def test_a_requeued_letter_comes_as_if_sent_anew(transport: Transport) -> 
     assert letter.reason == "failure 3 of the second round"
 
 
-async def test_a_letter_that_nobody_answered_is_requeued_anew(transport: Transport) -> None:
+async def test_unanswered_letter_is_requeued_with_its_first_attempt(transport: Transport) -> None:
     await transport.send(messages("silent", to="once"))
     async with receiving(transport, "once") as receiver:
         await receiver.next()
@@ -78,7 +79,9 @@ async def test_a_letter_that_nobody_answered_is_requeued_anew(transport: Transpo
         assert (await receiver.next()).attempt == 1
 
 
-async def test_letters_are_chosen_by_id_and_the_others_stay_in_order(transport: Transport) -> None:
+async def test_chosen_letters_are_requeued_and_the_others_keep_their_order(
+    transport: Transport,
+) -> None:
     await _kill(transport, *"abcdef")
     assert await transport.requeue("work", ["b", "e", "unknown"]) == 2
     assert await transport.drop("work", {"c"}) == 1
@@ -94,7 +97,7 @@ async def test_letters_are_chosen_by_id_and_the_others_stay_in_order(transport: 
         await nothing_else_comes(transport, receiver, "work")
 
 
-async def test_all_letters_are_dropped_or_put_back_those_of_other_queues_excepted(
+async def test_all_letters_of_one_queue_are_dropped_or_requeued(
     transport: Transport,
 ) -> None:
     await _kill(transport, "a", "b")
@@ -107,7 +110,7 @@ async def test_all_letters_are_dropped_or_put_back_those_of_other_queues_excepte
         assert (await receiver.next()).message_id == "other"
 
 
-async def test_many_letters_are_put_back_in_order(transport: Transport) -> None:
+async def test_many_letters_are_requeued_in_order(transport: Transport) -> None:
     ids = [f"{number:04}" for number in range(600)]
     await _kill(transport, *ids)
     assert [letter.id for letter in await transport.dead_letters("work", limit=550)] == ids[:550]
@@ -116,7 +119,7 @@ async def test_many_letters_are_put_back_in_order(transport: Transport) -> None:
         assert [one.message_id for one in await receiver.take(600)] == ids
 
 
-async def test_putting_back_what_dies_again_at_once_comes_to_an_end(transport: Transport) -> None:
+async def test_requeue_ends_although_letters_die_again_at_once(transport: Transport) -> None:
     ids = [f"{number:04}" for number in range(600)]
     await _kill_all(transport, ids)
     seen: list[str] = []
@@ -132,8 +135,7 @@ async def test_putting_back_what_dies_again_at_once_comes_to_an_end(transport: T
         put_back = await transport.requeue("work")
 
     async def all_dead_again() -> bool:
-        # One whose refusal the broker has not got to when its consumer goes may come, and die,
-        # twice.
+        # A letter whose refusal does not reach the broker before the consumer ends may die twice.
         return set(seen) == set(ids) and await transport.count_dead("work") >= len(ids)
 
     await until(all_dead_again)
@@ -142,7 +144,7 @@ async def test_putting_back_what_dies_again_at_once_comes_to_an_end(transport: T
     assert len(ids) <= put_back <= len(seen) < 2 * len(ids)
 
 
-async def test_a_cut_while_letters_are_put_back_loses_none(
+async def test_lost_connection_during_requeue_loses_no_letter(
     broker: Broker, transport: Transport
 ) -> None:
     ids = {f"{number:04}" for number in range(600)}
@@ -160,7 +162,7 @@ async def test_a_cut_while_letters_are_put_back_loses_none(
     async with started(url, TOPOLOGY) as cut:
         failures = await _put_back_cut_short(cut, forwarder)
     await forwarder.close()
-    assert failures, "no cut fell into it"
+    assert failures, "no connection was lost during a requeue"
 
     async def complete() -> bool:
         await transport.requeue("work")
@@ -173,7 +175,7 @@ async def test_a_cut_while_letters_are_put_back_loses_none(
 
 
 async def _put_back_cut_short(transport: Transport, forwarder: Forwarder) -> int:
-    """Puts letters back, cut off while it says so and while it moves them; how often it failed."""
+    """Requeue letters while connections are lost, and return the number of failures."""
     failures = 0
     for size in (1, 1000, 10_000, 30_000):
         await until(lambda: _linked(transport))
@@ -195,7 +197,7 @@ async def _linked(transport: Transport) -> bool:
 
 
 async def _kill(transport: Transport, *ids: str, queue: str = "work") -> None:
-    """Makes dead letters of them, in this order."""
+    """Make dead letters with these ids, in this order."""
     await transport.send(messages(*ids, to=queue))
     async with receiving(transport, queue, prefetch=len(ids)) as receiver:
         for _ in ids:
@@ -204,7 +206,7 @@ async def _kill(transport: Transport, *ids: str, queue: str = "work") -> None:
 
 
 async def _kill_all(transport: Transport, ids: Collection[str]) -> None:
-    """Makes dead letters of them, in any order."""
+    """Make dead letters with these ids, in any order."""
     await transport.send(messages(*ids))
     count = len(ids)
     async with receiving(transport, prefetch=count) as receiver:

@@ -1,12 +1,12 @@
-"""A RabbitMQ broker without room on its disk, which takes no messages."""
+"""A RabbitMQ broker whose disk is full takes no messages."""
 
 import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 
-from sluice.servicekit.http import Health
 from sluice.servicekit.transport.base import Transport, TransportUnavailable
+from sluice.servicekit.web.http import Health
 from tests.conformance.transport_kit import (
     TOPOLOGY,
     Receiver,
@@ -51,7 +51,7 @@ async def transport(rabbitmq_url: str) -> AsyncIterator[Transport]:
 
 
 async def arrives(receiver: Receiver, *ids: str) -> None:
-    """Takes deliveries until each of these messages was among them. Duplicates are allowed."""
+    """Take deliveries until each of these messages has arrived; duplicates are allowed."""
     missing = set(ids)
     while missing:
         delivery = await receiver.next()
@@ -97,8 +97,8 @@ async def test_message_that_must_be_retried_survives_a_full_disk(
         with pytest.raises(TransportUnavailable):
             await transport.send(messages("two"))
         retrying = asyncio.create_task(delivery.retry("not now"))
-        await transport.depth("work")  # the broker has answered a later request
-        assert not retrying.done(), "a delivery that comes at once uses up all its attempts"
+        await transport.depth("work")  # The broker has answered a later request.
+        assert not retrying.done(), "an immediate redelivery would use up all attempts"
 
         await disk.empty()
         await retrying

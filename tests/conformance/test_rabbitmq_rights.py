@@ -1,5 +1,4 @@
-"""What an administrator sets up for RabbitMQ: the same as the transport declares, and for each
-service's login what it needs."""
+"""The definitions for RabbitMQ match the transport, and give each service its permissions only."""
 
 import json
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
@@ -15,7 +14,7 @@ from aio_pika.abc import AbstractChannel, AbstractConnection
 from aiormq.exceptions import ChannelAccessRefused
 
 from sluice.contracts.messages import CONSUMER, DEAD_LETTER_KEEPER, EVENTS, QUEUES, SENDERS
-from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import (
     Delivery,
     Queue,
@@ -42,8 +41,7 @@ Deed = Callable[[AbstractChannel], Coroutine[Any, Any, object]]
 
 @dataclass
 class Site:
-    """A virtual host set up by an administrator. ``admin``: URL of a login that may do
-    everything."""
+    """A virtual host of an administrator; ``admin`` is the URL of a login with all permissions."""
 
     server: RabbitServer
     admin: str
@@ -98,7 +96,7 @@ COMPARED = {
 
 
 def shape(document: dict[str, Any]) -> dict[str, list[str]]:
-    """What there is, without the name of the virtual host and in order."""
+    """Return the definitions in order, without the name of the virtual host."""
     return {
         part: sorted(
             json.dumps([one[key] for key in keys], sort_keys=True) for one in document[part]
@@ -107,7 +105,7 @@ def shape(document: dict[str, Any]) -> dict[str, list[str]]:
     }
 
 
-async def test_what_is_uploaded_is_what_the_transport_declares(site: Site) -> None:
+async def test_uploaded_definitions_equal_those_the_transport_declares(site: Site) -> None:
     async with started(site.admin, sluice_topology()):
         pass
     declared = site.found()
@@ -119,7 +117,7 @@ async def test_what_is_uploaded_is_what_the_transport_declares(site: Site) -> No
         pass
 
 
-async def test_every_service_can_do_all_that_it_does(site: Site) -> None:
+async def test_every_service_may_send_and_consume_its_messages(site: Site) -> None:
     site.upload(site.document())
     for queue, service in CONSUMER.items():
         async with site.transport(service) as consumer, receiving(consumer, queue) as receiver:
@@ -139,7 +137,7 @@ async def test_every_service_can_do_all_that_it_does(site: Site) -> None:
             assert await consumer.depth(queue) == 0
 
 
-async def test_the_keeper_of_dead_letters_can_look_at_them_put_them_back_and_drop_them(
+async def test_keeper_of_dead_letters_may_list_requeue_and_drop_them(
     site: Site,
 ) -> None:
     site.upload(site.document())
@@ -165,12 +163,15 @@ async def test_the_keeper_of_dead_letters_can_look_at_them_put_them_back_and_dro
     [
         SERVICES[0],
         *(
-            pytest.param(service, marks=pytest.mark.long("rights of all are made in one place"))
+            pytest.param(
+                service,
+                marks=pytest.mark.long("the permissions of all services come from one function"),
+            )
             for service in SERVICES[1:]
         ),
     ],
 )
-async def test_everything_else_is_refused(site: Site, service: str) -> None:
+async def test_all_other_operations_are_refused(site: Site, service: str) -> None:
     site.upload(site.document())
     layout, rights = layout_of(sluice_topology()), rights_of([service], sluice_topology())
     connection = await aio_pika.connect(site.url(service))
@@ -198,7 +199,7 @@ async def test_everything_else_is_refused(site: Site, service: str) -> None:
         ]
         for forbidden in deeds:
             assert not await _allowed(connection, forbidden)
-    # What this service may send and consume, by the contracts and not by what was made of them.
+    # The expected permissions come from the contracts, not from the derived definitions.
     own = {queue for queue, consumer in CONSUMER.items() if consumer == service}
     sent = {destination for destination, senders in SENDERS.items() if service in senders}
     if service == DEAD_LETTER_KEEPER:
@@ -212,7 +213,7 @@ async def test_everything_else_is_refused(site: Site, service: str) -> None:
         assert {name.partition(".rest.")[0] for name in rights.write if ".rest." in name} == own
 
 
-async def test_a_transport_says_what_is_not_allowed_and_goes_on(site: Site) -> None:
+async def test_forbidden_send_is_reported_and_the_transport_continues(site: Site) -> None:
     site.upload(site.document())
     async with site.transport("dms") as dms:
         with pytest.raises(TransportUnavailable, match="ACCESS_REFUSED"):
@@ -220,8 +221,8 @@ async def test_a_transport_says_what_is_not_allowed_and_goes_on(site: Site) -> N
         await dms.send(messages("b", to="dms.dataset-closed"))
 
 
-@pytest.mark.long("a sentence, of a start before its installation")
-async def test_what_is_not_declared_yet_is_named(site: Site) -> None:
+@pytest.mark.long("checks only the message of a start before the installation")
+async def test_missing_declaration_is_reported(site: Site) -> None:
     document = site.document()
     site.upload(document | {"queues": [], "bindings": [], "exchanges": [], "policies": []})
     transport = open_transport(site.url("dms"), sluice_topology(), declare=False)
@@ -239,7 +240,7 @@ async def test_what_is_not_declared_yet_is_named(site: Site) -> None:
     await transport.stop()
 
 
-async def test_a_full_queue_refuses_and_says_what_it_took(site: Site) -> None:
+async def test_full_queue_refuses_messages_and_reports_the_stored_ones(site: Site) -> None:
     topology = Topology.of(Queue("small", limit=50), Queue("other"))
     site.upload(site.document(topology))
     ids = [str(number) for number in range(400)]
@@ -255,7 +256,7 @@ async def test_a_full_queue_refuses_and_says_what_it_took(site: Site) -> None:
             assert receiver.nothing_waits()
 
 
-async def test_a_full_queue_of_wake_ups_forgets_the_oldest_and_holds_up_nobody(site: Site) -> None:
+async def test_full_queue_of_wake_ups_drops_the_oldest_and_blocks_nothing(site: Site) -> None:
     bell = Queue("bell", events=frozenset({"rung"}), limit=20, wakes=True)
     topology = Topology.of(bell, Queue("book", events=frozenset({"rung"})))
     site.upload(site.document(topology))
@@ -272,7 +273,7 @@ async def test_a_full_queue_of_wake_ups_forgets_the_oldest_and_holds_up_nobody(s
         assert await transport.count_dead("bell") == 0
 
 
-def test_one_login_for_two_services_has_the_rights_of_both() -> None:
+def test_shared_login_of_two_services_has_the_permissions_of_both() -> None:
     users = {service: User("both", "secret", service) for service in ("wms", "dms")}
     document = definitions(sluice_topology(), users, vhost="v")
     [permission] = document["permissions"]
@@ -312,7 +313,7 @@ async def _ignore(_: object) -> None:
 
 
 async def _the_one(receiver: Receiver, wanted: str) -> Delivery:
-    """Events that other receivers were sent as well lie in between."""
+    """Return the wanted delivery, and skip events that were also sent to other receivers."""
     while (delivery := await receiver.next()).message_id != wanted:
         await delivery.ack()
     return delivery

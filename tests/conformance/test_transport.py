@@ -1,5 +1,4 @@
-"""What callers may rely on, whatever carries the messages; every test runs on PostgreSQL and on
-RabbitMQ."""
+"""Guarantees of the transport, on PostgreSQL and on RabbitMQ."""
 
 import asyncio
 import sys
@@ -22,7 +21,7 @@ from tests.conformance.transport_kit import (
 )
 
 
-async def test_what_was_sent_outlives_the_sender(broker: Broker) -> None:
+async def test_sent_messages_outlive_the_sender(broker: Broker) -> None:
     async with started(broker.url, TOPOLOGY) as sender:
         await sender.send(messages("a", "b"))
     async with started(broker.url, TOPOLOGY) as transport, receiving(transport) as receiver:
@@ -33,11 +32,12 @@ async def test_what_was_sent_outlives_the_sender(broker: Broker) -> None:
     ]
 
 
-async def test_what_was_sent_outlives_a_restart_of_the_broker(
+async def test_sent_messages_outlive_a_restart_of_the_broker(
     broker: Broker, transport: Transport
 ) -> None:
-    """What was acknowledged a moment before the crash may come again: no broker confirms an
-    acknowledgement."""
+    """A message acknowledged just before the crash may come again, as acknowledgements are not
+    confirmed.
+    """
     async with receiving(transport) as receiver:
         await transport.send(messages("before"))
         await (await receiver.next()).ack()
@@ -49,7 +49,7 @@ async def test_what_was_sent_outlives_a_restart_of_the_broker(
         assert again.message_id == "after"
 
 
-async def test_a_large_batch_arrives_complete_and_in_order(transport: Transport) -> None:
+async def test_large_batch_arrives_complete_and_in_order(transport: Transport) -> None:
     ids = [str(number) for number in range(1200)]
     await transport.send(messages(*ids))
     got = []
@@ -61,7 +61,7 @@ async def test_a_large_batch_arrives_complete_and_in_order(transport: Transport)
     assert got == ids
 
 
-async def test_an_event_reaches_every_queue_that_takes_it(transport: Transport) -> None:
+async def test_event_reaches_every_queue_that_subscribes_to_it(transport: Transport) -> None:
     await transport.send(
         [
             *messages("made", to="thing.made"),
@@ -76,7 +76,7 @@ async def test_an_event_reaches_every_queue_that_takes_it(transport: Transport) 
         assert [(await one.next()).message_id for one in (audit, mail)] == ["last", "last"]
 
 
-async def test_an_unknown_destination_is_refused_before_anything_is_sent(
+async def test_unknown_destination_is_refused_before_anything_is_sent(
     transport: Transport,
 ) -> None:
     with pytest.raises(UnknownDestination, match="wrok"):
@@ -89,9 +89,7 @@ async def test_an_unknown_destination_is_refused_before_anything_is_sent(
             await question("wrok")
 
 
-async def test_an_acknowledged_message_never_comes_again(
-    broker: Broker, transport: Transport
-) -> None:
+async def test_acknowledged_message_never_comes_again(broker: Broker, transport: Transport) -> None:
     async with receiving(transport) as receiver:
         await transport.send(messages("a"))
         await (await receiver.next()).ack()
@@ -101,19 +99,19 @@ async def test_an_acknowledged_message_never_comes_again(
         assert receiver.nothing_waits()
 
 
-async def test_closing_the_consumer_hands_back_what_is_unanswered(transport: Transport) -> None:
+async def test_closed_consumer_returns_unanswered_messages(transport: Transport) -> None:
     await transport.send(messages("a"))
     async with receiving(transport) as receiver:
         late = await receiver.next()
     async with receiving(transport) as receiver:
         again = await receiver.next()
         assert (again.message_id, again.attempt) == ("a", 2)
-        await late.ack()  # too late: changes nothing and raises nothing
+        await late.ack()  # The acknowledgement is too late: it changes nothing and raises nothing.
     async with receiving(transport) as receiver:
         assert (await receiver.next()).attempt == 3
 
 
-async def test_a_retried_message_rests_and_does_not_hold_up_others(transport: Transport) -> None:
+async def test_retried_message_is_delayed_and_does_not_block_others(transport: Transport) -> None:
     await transport.send(messages("bad"))
     async with receiving(transport, prefetch=1) as receiver:
         first = await receiver.next()
@@ -130,7 +128,7 @@ async def test_a_retried_message_rests_and_does_not_hold_up_others(transport: Tr
         await third.ack()
 
 
-async def test_the_last_retry_makes_a_dead_letter_with_its_reason(transport: Transport) -> None:
+async def test_last_retry_makes_a_dead_letter_with_its_reason(transport: Transport) -> None:
     await transport.send(messages("bad"))
     async with receiving(transport) as receiver:
         for attempt in (1, 2, 3):
@@ -149,12 +147,12 @@ async def test_the_last_retry_makes_a_dead_letter_with_its_reason(transport: Tra
     assert await transport.depth("work") == 0
 
 
-async def test_a_limit_of_one_allows_one_delivery(transport: Transport) -> None:
+async def test_delivery_limit_of_one_allows_one_delivery(transport: Transport) -> None:
     await transport.send(messages("a", "b", to="once"))
     async with receiving(transport, "once") as receiver:
         await (await receiver.next()).retry("no second chance")
         await receiver.next()
-    # The other one went unanswered; whoever consumes next does not get it.
+    # The other message was not answered; the next consumer does not get it.
     async with receiving(transport, "once") as receiver:
         await until(lambda: dead(transport, "once", 2))
         await nothing_else_comes(transport, receiver, "once")
@@ -167,7 +165,7 @@ async def test_a_limit_of_one_allows_one_delivery(transport: Transport) -> None:
     }
 
 
-async def test_a_message_that_nobody_answers_dies_of_its_limit(transport: Transport) -> None:
+async def test_unanswered_message_dies_at_its_delivery_limit(transport: Transport) -> None:
     await transport.send(messages("poison"))
     for attempt in (1, 2, 3):
         async with receiving(transport) as receiver:
@@ -180,7 +178,7 @@ async def test_a_message_that_nobody_answers_dies_of_its_limit(transport: Transp
     assert letter.died_at is not None
 
 
-async def test_retries_and_silence_count_together(transport: Transport) -> None:
+async def test_retries_and_unanswered_deliveries_count_together(transport: Transport) -> None:
     await transport.send(messages("mixed"))
     async with receiving(transport) as receiver:
         await (await receiver.next()).retry("first")
@@ -195,7 +193,7 @@ async def test_retries_and_silence_count_together(transport: Transport) -> None:
     assert letter.reason == "handed out 3 times without an acknowledgement; last failure: first"
 
 
-async def test_a_rejected_message_dies_at_once_and_stays_to_be_looked_at(
+async def test_rejected_message_becomes_a_dead_letter_at_once(
     transport: Transport,
 ) -> None:
     await transport.send(messages("a", "b", "c"))
@@ -220,7 +218,7 @@ async def test_messages_of_a_killed_consumer_come_again(
     assert victim.stdout is not None
     async with asyncio.timeout(DEADLINE):
         while not (line := await victim.stdout.readline()).startswith(b"held"):
-            assert line, "the consumer ended by itself"
+            assert line, "the consumer ended early"
     assert line.split() == [b"held", b"a", b"b"]
     async with receiving(transport) as receiver:
         assert await transport.depth("work") == 0
@@ -230,7 +228,7 @@ async def test_messages_of_a_killed_consumer_come_again(
     assert {(one.message_id, one.attempt) for one in got} == {("a", 2), ("b", 2)}
 
 
-async def test_a_consumer_holds_no_more_than_its_bound(
+async def test_consumer_has_no_more_messages_than_its_prefetch(
     broker: Broker, transport: Transport
 ) -> None:
     ids = [str(number) for number in range(10)]
@@ -249,7 +247,9 @@ async def test_a_consumer_holds_no_more_than_its_bound(
         assert await transport.depth("work") == 1
 
 
-async def test_two_consumers_share_without_doubles(broker: Broker, transport: Transport) -> None:
+async def test_two_consumers_share_messages_without_duplicates(
+    broker: Broker, transport: Transport
+) -> None:
     ids = [str(number) for number in range(400)]
     seen: list[str] = []
     all_seen = asyncio.Event()
@@ -295,7 +295,7 @@ async def test_lost_connections_lose_no_message(broker: Broker, transport: Trans
                 await send_stubbornly(sender, messages(one, to="thing.made")) for one in ids
             ]
             await cutting
-            assert any(failures), "no cut fell into a sending"
+            assert any(failures), "no connection was lost during a send"
         await send_stubbornly(sender, messages("end", to="mail"))
     await forwarder.close()
 
@@ -308,7 +308,7 @@ async def test_lost_connections_lose_no_message(broker: Broker, transport: Trans
     assert await transport.dead_letters("mail", limit=1) == []
 
 
-async def test_answers_without_a_link_raise_nothing_and_the_message_comes_again(
+async def test_answers_without_a_connection_raise_nothing_and_messages_come_again(
     broker: Broker, transport: Transport
 ) -> None:
     await transport.send(messages("a", "b", "c"))
@@ -324,7 +324,7 @@ async def test_answers_without_a_link_raise_nothing_and_the_message_comes_again(
         assert {one.message_id for one in await again.take(3)} == {"a", "b", "c"}
 
 
-async def test_depth_counts_what_waits(transport: Transport) -> None:
+async def test_depth_counts_waiting_messages(transport: Transport) -> None:
     await transport.send(messages("a", "b", "c"))
     assert await transport.depth("work") == 3
     async with receiving(transport, prefetch=2) as receiver:
@@ -332,13 +332,13 @@ async def test_depth_counts_what_waits(transport: Transport) -> None:
         assert await transport.depth("work") == 1
 
 
-async def test_stopping_ends_consumption_and_may_be_repeated(transport: Transport) -> None:
+async def test_stop_ends_consumption_and_may_be_repeated(transport: Transport) -> None:
     async with receiving(transport) as receiver:
         await transport.send(messages("a"))
         await receiver.next()
         await transport.stop()
         async with asyncio.timeout(DEADLINE):
-            await receiver.task  # ends by itself, without an error
+            await receiver.task  # The task ends without an error.
     await transport.stop()
     with pytest.raises(TransportUnavailable):
         await transport.send(messages("b"))
@@ -346,20 +346,20 @@ async def test_stopping_ends_consumption_and_may_be_repeated(transport: Transpor
         await transport.ping()
 
 
-async def test_several_instances_may_start_at_once(broker: Broker) -> None:
+async def test_several_instances_may_start_at_the_same_time(broker: Broker) -> None:
     several = [open_transport(broker.url, TOPOLOGY) for _ in range(5)]
     await asyncio.gather(*(one.start() for one in several))
     await asyncio.gather(*(one.ping() for one in several))
     await asyncio.gather(*(one.stop() for one in several))
 
 
-async def test_starting_without_a_broker_says_so(broker: Broker) -> None:
+async def test_start_without_a_broker_is_reported(broker: Broker) -> None:
     transport = open_transport(broker.dead_url, TOPOLOGY)
     with pytest.raises(TransportUnavailable):
         await transport.start()
     await transport.stop()
 
 
-def test_a_url_of_another_kind_is_refused() -> None:
+def test_url_with_another_scheme_is_refused() -> None:
     with pytest.raises(UnknownTransport, match=r"'redis'.*postgresql://.*amqp://"):
         open_transport("redis://localhost", TOPOLOGY)

@@ -1,5 +1,4 @@
-"""The lease of the PostgreSQL transport: no double for a slow handler, no message kept by a holder
-that fell silent."""
+"""Leases of the PostgreSQL transport: no duplicate for a slow handler, an end for a silent one."""
 
 import asyncio
 
@@ -13,7 +12,7 @@ from tests.conformance.transport_kit import messages, receiving, started, until
 TOPOLOGY = Topology.of(Queue("work"))
 
 
-async def test_the_lease_is_renewed_while_the_consumer_lives(
+async def test_lease_is_renewed_while_the_consumer_lives(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgres_consumer, "LEASE", 0.6)
@@ -30,7 +29,9 @@ async def test_the_lease_is_renewed_while_the_consumer_lives(
         async with receiving(one) as slow:
             delivery = await slow.next()
             async with receiving(other) as idle:
-                await until(renewed)  # six times: twice as long as the first lease
+                await until(
+                    renewed
+                )  # Seven values mean six renewals, which take twice the first lease.
                 assert idle.nothing_waits()
                 assert slow.nothing_waits()
                 assert await database.fetchval("SELECT attempts FROM sluice_transport.message") == 1
@@ -40,7 +41,7 @@ async def test_the_lease_is_renewed_while_the_consumer_lives(
     await database.close()
 
 
-async def test_a_lease_that_ends_frees_the_message(
+async def test_expired_lease_frees_the_message(
     database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def silent(_: object) -> None:
@@ -53,7 +54,8 @@ async def test_a_lease_that_ends_frees_the_message(
             while_it_is_stuck.setattr(postgres_consumer.PostgresConsumer, "_renew", silent)
             stuck = receiving(one, prefetch=1)
             late = await (await stuck.__aenter__()).next()
-        # From here on leases last and are renewed: only the stuck one's ends.
+        # From here on leases are long and renewed, so that only the silent consumer's lease
+        # expires.
         async with receiving(other) as idle:
             again = await idle.next()
             assert (again.message_id, again.attempt) == ("kept", 2)

@@ -1,5 +1,4 @@
-"""What the transport's conformance suite works with: a broker that can be disturbed, and a consumer
-in the background."""
+"""Helpers of the conformance suite: a broker with faults, and a consumer in the background."""
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
@@ -25,8 +24,8 @@ from tests.servers.postgres import PostgresServer
 from tests.servers.rabbitmq import RabbitServer
 from tests.waiting import eventually
 
-# Seconds; generous, because it only ends a test that has failed, but below the lease, which must
-# not be what saves a message.
+# Seconds. The deadline is generous, as it only ends a failed test. It is shorter than the lease,
+# which must not be what saves a message.
 DEADLINE = 60.0
 
 TOPOLOGY = Topology.of(
@@ -40,19 +39,19 @@ TOPOLOGY = Topology.of(
 
 
 class Broker(Protocol):
-    """A broker of its own for one test."""
+    """A broker for one test."""
 
     url: str
     dead_url: str
 
     async def cut(self) -> None:
-        """Cuts every connection to it."""
+        """Cut every connection to the broker."""
         ...
 
     async def restart(self) -> None: ...
 
     def forwarder(self) -> tuple[Forwarder, str]:
-        """A way to it that can be cut, still closed, and its URL there."""
+        """Return a closed proxy to the broker, and the URL of the broker through it."""
         ...
 
 
@@ -111,7 +110,7 @@ async def started(url: str, topology: Topology) -> AsyncGenerator[Transport, Non
 
 
 class Receiver:
-    """Consumes in the background; the test takes deliveries one by one."""
+    """Consume in the background; the test takes deliveries one by one."""
 
     def __init__(self, transport: Transport, queue: str, prefetch: int) -> None:
         self._batches = transport.consume(queue, prefetch=prefetch)
@@ -137,7 +136,7 @@ class Receiver:
         return self._arrived.empty()
 
     async def close(self) -> None:
-        """Ends the consumption, which hands back what is unanswered."""
+        """End the consumption, which returns unanswered messages."""
         self.task.cancel()
         await asyncio.gather(self.task, return_exceptions=True)
 
@@ -154,7 +153,7 @@ async def receiving(
 
 
 async def nothing_else_comes(transport: Transport, receiver: Receiver, queue: str) -> None:
-    """What is sent last by the same way comes next."""
+    """Require that a message that is sent now comes next."""
     await transport.send(messages("last", to=queue))
     last = await receiver.next()
     assert last.message_id == "last"
@@ -162,12 +161,12 @@ async def nothing_else_comes(transport: Transport, receiver: Receiver, queue: st
 
 
 async def until(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Waits for a condition; fails the test when it does not come true before the deadline."""
+    """Wait for a condition, and fail the test at the deadline."""
     await eventually(holds, seconds=DEADLINE)
 
 
 async def send_stubbornly(transport: Transport, messages: Sequence[Message]) -> int:
-    """Sends as the outbox does: again until it worked. Gives the number of failures."""
+    """Send until it succeeds, as the outbox does, and return the number of failures."""
     failures = 0
 
     async def is_sent() -> bool:
@@ -188,5 +187,5 @@ def messages(*ids: str, to: str = "work") -> list[Message]:
 
 
 async def dead(transport: Transport, queue: str, count: int) -> bool:
-    """Whether so many letters of the queue are dead."""
+    """Return whether the queue has this number of dead letters."""
     return await transport.count_dead(queue) == count

@@ -1,5 +1,4 @@
-"""Every model of the contracts, and how to make values of them: from their annotations, so that new
-models need nothing here."""
+"""All models of the contracts, and strategies that make values from their annotations."""
 
 import importlib
 import pkgutil
@@ -18,9 +17,9 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
 import sluice.contracts
-from sluice.contracts.asset_refs import AssetPath
-from sluice.contracts.base import Checksum, FileName, ImageName, Name, StorageUrl
-from sluice.contracts.checkpoints import Pattern
+from sluice.contracts.common.base import Checksum, FileName, ImageName, Name, StorageUrl
+from sluice.contracts.data.asset_refs import AssetPath
+from sluice.contracts.jobs.checkpoints import Pattern
 
 
 def pattern_of(kind: Any) -> str:
@@ -31,7 +30,7 @@ URL_CHECK = get_args(StorageUrl)[1]
 KEPT_CHECK = get_args(Pattern)[2]
 KEPT = st.sampled_from(["state/*", "model.pt"])
 PATH_CHECK = get_args(AssetPath)[1]
-#: Of files in folders.
+#: Paths of files in folders.
 PATHS = st.lists(st.text("aZ9é %.", min_size=3, max_size=5), min_size=1, max_size=2).map(
     lambda parts: "/".join(f"{part}x" for part in parts)
 )
@@ -52,7 +51,7 @@ URLS = st.builds(
     st.sampled_from(["file", "s3", "https"]),
     st.lists(st.text("az09_-.", min_size=3, max_size=4), min_size=1).map("/".join),
 )
-#: Short examples of strings with a pattern; ``from_regex`` would make long ones slowly.
+#: Short examples of strings with a pattern, as ``from_regex`` makes long ones slowly.
 BY_PATTERN = {
     pattern_of(Checksum): st.binary(min_size=32, max_size=32).map(
         lambda raw: f"sha256:{raw.hex()}"
@@ -70,7 +69,7 @@ TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.ju
 
 
 def contract_models() -> list[type[BaseModel]]:
-    """Every model defined in ``sluice.contracts``, in order of module and name."""
+    """Return every model defined in ``sluice.contracts``, in order of module and name."""
     found: dict[str, type[BaseModel]] = {}
     for module_info in pkgutil.iter_modules(sluice.contracts.__path__):
         module = importlib.import_module(f"sluice.contracts.{module_info.name}")
@@ -86,7 +85,7 @@ def contract_models() -> list[type[BaseModel]]:
 
 @cache
 def values_of(model: type[BaseModel]) -> st.SearchStrategy[Any]:
-    """Values of the model with every field set."""
+    """Return values of the model with every field set."""
     return st.builds(model, **{name: _field(field) for name, field in model.model_fields.items()})
 
 
@@ -123,7 +122,7 @@ def _annotated(annotation: Any, metadata: list[Any]) -> st.SearchStrategy[Any]:
 
 
 def _is_held(checks: list[Any], value: Any) -> bool:
-    """Whether what is checked of the whole list, or model, holds."""
+    """Return whether the validators of the whole list or model accept the value."""
     try:
         for check in checks:
             check.func(value)
@@ -145,7 +144,7 @@ def _text(bounds: dict[str, Any]) -> st.SearchStrategy[str]:
 
 
 def _bounds(metadata: list[Any]) -> dict[str, Any]:
-    """Limits by name, wherever pydantic keeps them."""
+    """Return limits by name, wherever pydantic keeps them."""
     found: dict[str, Any] = {}
     for entry in metadata:
         parts = _bounds(list(entry.metadata)) if isinstance(entry, FieldInfo) else _limits(entry)
@@ -194,12 +193,11 @@ def _generic(annotation: Any) -> st.SearchStrategy[Any]:
         return st.tuples(*parts) if origin is tuple else st.dictionaries(*parts, max_size=2)
     if annotation is types.NoneType:
         return st.none()
-    raise LookupError(f"no values of {annotation!r} are known")
+    raise LookupError(f"there is no strategy for {annotation!r}")
 
 
 def fields_of(model: type[BaseModel], kind: Any) -> Iterator[str]:
-    """Names of the model's fields whose annotation holds the same checks as ``kind`` (``FileName``,
-    ``StorageUrl`` …)."""
+    """Yield names of fields whose annotation has the same checks as ``kind`` (``FileName``, …)."""
     checks = list(get_args(kind)[1:])
     for name, field in model.model_fields.items():
         own = [

@@ -1,4 +1,4 @@
-"""Names and URLs from outside cannot leave the place that they are for."""
+"""Names and URLs from outside cannot point to another place."""
 
 from typing import Any
 
@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from sluice.contracts.assets import JoinPieces, NewAsset, NewAssetFile
-from sluice.contracts.base import Checksum, FileName, Name, StorageUrl
-from sluice.contracts.datasets import NewFile, NewFiles
+from sluice.contracts.common.base import Checksum, FileName, Name, StorageUrl
+from sluice.contracts.data.assets import JoinPieces, NewAsset, NewAssetFile
+from sluice.contracts.data.datasets import NewFile, NewFiles
 from tests.contract.models import contract_models, fields_of
 
 HEX = "0" * 64
 
-#: Never a name: of a data set, a storage, a template, a pilot, a file.
+#: Refused as names of data sets, storages, templates, pilots and files.
 TRICKS = [
     "",
     ".",
@@ -39,7 +39,7 @@ def check(kind: Any, value: str) -> str:
 @pytest.mark.parametrize(
     "name", [*TRICKS, ".hidden", "-rf", "ä", "a;b", "a|b", "a$b", "a`b", "a*b", "a\\b", "a" * 201]
 )
-def test_names_that_are_no_single_path_component_are_refused(name: str) -> None:
+def test_name_that_is_not_a_single_path_component_is_refused(name: str) -> None:
     with pytest.raises(ValidationError):
         check(Name, name)
 
@@ -47,12 +47,12 @@ def test_names_that_are_no_single_path_component_are_refused(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["run-1", "a", "_x", "frames 2024.01", "0f3c.decode.logs", "a" * 200]
 )
-def test_ordinary_names_are_taken(name: str) -> None:
+def test_ordinary_name_is_accepted(name: str) -> None:
     assert check(Name, name) == name
 
 
 @pytest.mark.parametrize("name", [*TRICKS, "a" * 241])
-def test_file_names_that_lead_elsewhere_are_refused(name: str) -> None:
+def test_file_name_that_leads_elsewhere_is_refused(name: str) -> None:
     with pytest.raises(ValidationError):
         check(FileName, name)
 
@@ -60,12 +60,12 @@ def test_file_names_that_lead_elsewhere_are_refused(name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["a.txt", ".hidden", "..a", "...", "-rf", "Übung 1.pdf", "a;b", "a" * 240]
 )
-def test_file_names_as_people_give_them_are_taken(name: str) -> None:
+def test_ordinary_file_name_is_accepted(name: str) -> None:
     assert check(FileName, name) == name
 
 
 @pytest.mark.parametrize("name", ["ü" * 122 + ".csv", "€" * 81])
-def test_new_files_have_names_of_240_bytes_whoever_brings_them(name: str) -> None:
+def test_new_file_names_have_at_most_240_bytes(name: str) -> None:
     file = NewFile(seq=0, name=name, size=1, checksum=f"sha256:{0:064}", url="file:///data/a")
     with pytest.raises(ValidationError, match=rf"\('{name}'\): the name .* 240 bytes in UTF-8"):
         NewFiles(files=[file])
@@ -73,11 +73,11 @@ def test_new_files_have_names_of_240_bytes_whoever_brings_them(name: str) -> Non
         JoinPieces(seq=0, name=name, size=1)
     with pytest.raises(ValidationError, match="may have 240 bytes in UTF-8"):
         NewAsset(files=[NewAssetFile(path=name, size=1)])
-    assert check(FileName, name) == name, "what is in the catalogue is read"
+    assert check(FileName, name) == name, "names in the catalogue are still read"
 
 
 @given(st.text(min_size=1, max_size=20))
-def test_no_text_makes_a_file_name_of_two_path_components(text: str) -> None:
+def test_accepted_file_name_is_a_single_path_component(text: str) -> None:
     try:
         name = check(FileName, text)
     except ValidationError:
@@ -95,13 +95,13 @@ def test_no_text_makes_a_file_name_of_two_path_components(text: str) -> None:
         "s3://bucket/../other", "file:///data/..",
     ],
 )  # fmt: skip
-def test_urls_that_are_not_absolute_or_climb_are_refused(url: str) -> None:
+def test_url_that_is_relative_or_leads_upwards_is_refused(url: str) -> None:
     with pytest.raises(ValidationError):
         check(StorageUrl, url)
 
 
-def test_urls_end_without_a_slash() -> None:
-    """Two spellings of one folder would be two folders."""
+def test_trailing_slash_of_a_url_is_removed() -> None:
+    """Otherwise two spellings would be two folders."""
     assert check(StorageUrl, "file:///data/") == "file:///data"
 
 
@@ -118,7 +118,7 @@ def test_urls_end_without_a_slash() -> None:
         f"sha256:{HEX}\n",
     ],
 )
-def test_checksums_of_another_form_are_refused(checksum: str) -> None:
+def test_checksum_of_another_form_is_refused(checksum: str) -> None:
     with pytest.raises(ValidationError):
         check(Checksum, checksum)
 
@@ -127,7 +127,7 @@ def test_checksums_of_another_form_are_refused(checksum: str) -> None:
     ("kind", "trick"),
     [(FileName, "../a"), (StorageUrl, "file:///data/../a"), (Checksum, "sha256:0")],
 )
-def test_every_model_that_holds_one_checks_it(kind: Any, trick: str) -> None:
+def test_every_model_checks_its_names_urls_and_checksums(kind: Any, trick: str) -> None:
     models = [(model, name) for model in contract_models() for name in fields_of(model, kind)]
     assert models, "the fields were not found"
     for model, name in models:

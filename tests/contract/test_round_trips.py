@@ -1,4 +1,4 @@
-"""What crosses a process boundary comes out as it went in, and nothing else is let in."""
+"""Values that cross a process boundary are unchanged, and all other values are refused."""
 
 import json
 from typing import Any
@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from sluice.contracts.base import Contract
-from sluice.contracts.messages import PAYLOADS, QUEUES, CloudEvent, extra_attributes
-from sluice.contracts.problems import (
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.problems import (
     Conflict,
     NotAvailable,
     NotFound,
@@ -18,17 +17,18 @@ from sluice.contracts.problems import (
     ServiceError,
     Unprocessable,
 )
+from sluice.contracts.messages import PAYLOADS, QUEUES, CloudEvent, extra_attributes
 from tests.contract.models import contract_models, values_of
 from tests.draws import examples
 
 MODELS = contract_models()
 each_model = pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
 
-#: A standard of others rules these two: unknown members are allowed there.
+#: These models follow a standard that allows unknown members.
 OPEN = {CloudEvent, Problem}
 
 
-def test_the_models_are_found() -> None:
+def test_models_of_the_contracts_are_found() -> None:
     assert {*PAYLOADS.values(), CloudEvent, Problem} <= set(MODELS)
     assert len(MODELS) > 60
 
@@ -44,7 +44,7 @@ def test_models_round_trip_through_json(model: type[BaseModel], data: st.DataObj
 
 @each_model
 def test_unknown_fields_are_refused(model: type[BaseModel]) -> None:
-    """A misspelt field would otherwise be silently a default."""
+    """Otherwise a misspelt field would silently have its default."""
     if model in OPEN:
         assert model.model_config["extra"] == "allow"
         return
@@ -56,8 +56,8 @@ def test_unknown_fields_are_refused(model: type[BaseModel]) -> None:
 
 
 @each_model
-def test_values_cannot_be_changed(model: type[BaseModel]) -> None:
-    """What was checked stays as it was checked."""
+def test_values_of_models_are_immutable(model: type[BaseModel]) -> None:
+    """Checked values stay valid."""
     for name in model.model_fields:
         with pytest.raises(ValidationError):
             setattr(model.model_construct(), name, None)
@@ -68,8 +68,8 @@ def test_values_cannot_be_changed(model: type[BaseModel]) -> None:
     [model for model in MODELS if issubclass(model, Contract)],
     ids=lambda model: model.__name__,
 )
-def test_times_without_a_zone_are_refused(model: type[BaseModel]) -> None:
-    """Two nodes would read them differently."""
+def test_time_without_a_zone_is_refused(model: type[BaseModel]) -> None:
+    """Two nodes would read it differently."""
     for name, field in model.model_fields.items():
         if "datetime" in str(field.annotation):
             with pytest.raises(ValidationError) as refused:
@@ -81,12 +81,12 @@ def test_times_without_a_zone_are_refused(model: type[BaseModel]) -> None:
             ]
 
 
-def test_every_queue_takes_messages_that_have_a_payload() -> None:
+def test_messages_of_every_queue_have_a_payload() -> None:
     assert {name for types in QUEUES.values() for name in types} == PAYLOADS.keys()
 
 
-def test_ids_become_attributes_that_the_standard_allows() -> None:
-    """CloudEvents: lower-case letters and digits only."""
+def test_ids_become_valid_cloudevents_attributes() -> None:
+    """CloudEvents allows only lower-case letters and digits."""
     attributes = extra_attributes(chain_uid="c", task="t", dataset=None)
     assert attributes == {"chainuid": "c", "task": "t"}
     assert all(name.isalnum() and name.islower() for name in attributes)
@@ -95,7 +95,7 @@ def test_ids_become_attributes_that_the_standard_allows() -> None:
 @pytest.mark.parametrize(
     "error", [NotFound, Conflict, Unprocessable, NotAvailable], ids=lambda error: error.__name__
 )
-def test_errors_become_problems_with_their_facts(error: type[ServiceError]) -> None:
+def test_service_errors_become_problems_with_their_fields(error: type[ServiceError]) -> None:
     problem: dict[str, Any] = json.loads(
         error("no such thing", uid=7, name="x").problem().model_dump_json()
     )

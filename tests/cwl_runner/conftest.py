@@ -1,4 +1,4 @@
-"""One system without containers for all tests of the runner's interface."""
+"""One system without containers for all tests of the runner."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ def url() -> Iterator[str]:
 
 @pytest.fixture
 def both(url: str, tmp_path: Path) -> Run:
-    """The reference runner's answer and ours, each in a folder of its own."""
+    """Return a function that runs cwltool and our runner, each in its own folder."""
 
     def run(*arguments: str, cwltool: Sequence[str] = (), **environment: str) -> Answers:
         commands = (["cwltool", *cwltool], ["sluice-cwl-runner", "--url", url])

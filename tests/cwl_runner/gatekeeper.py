@@ -1,5 +1,4 @@
-"""An HTTP server before a system: passes requests on, and answers those in its place that a test
-wants refused."""
+"""An HTTP proxy in front of a system that refuses the requests that a test chooses."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -9,14 +8,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from sluice.credentials import forget_token, keep_token, token_for
 from sluice.http_clients import send_request
 
-#: Method and path → the status of a refusal; 0: the connection is closed without an answer; None:
-#: passed on.
+#: Method and path → the status of a refusal, 0 for a closed connection, None to forward.
 Rule = Callable[[str, str], int | None]
 
 
 @contextmanager
 def gatekeeper(url: str, rule: Rule) -> Iterator[str]:
-    """Its address, at which the system's token is known, too."""
+    """Yield the address of the proxy, for which the token of the system is stored, too."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

@@ -1,4 +1,4 @@
-"""The reference runner and ours, run in folders of their own, and tools for both."""
+"""Run cwltool and our runner in separate folders, and compare their answers."""
 
 import json
 import os
@@ -25,7 +25,7 @@ def run_in(
 
 
 def outputs_of(done: subprocess.CompletedProcess[str]) -> Any:
-    """The output object, without places and names that were drawn."""
+    """Return the output object without random locations and names."""
 
     def plain(value: Any) -> Any:
         match value:

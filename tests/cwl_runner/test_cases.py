@@ -1,5 +1,4 @@
-"""`sluice cwl-runner` by the tests' own interface: cases in the form of the CWL project's
-conformance tests, run by `cwltest`."""
+"""`sluice cwl-runner` runs cases in the form of CWL's conformance tests, with `cwltest`."""
 
 import asyncio
 import json
@@ -15,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.credentials import headers_for
 from tests.cwl_runner.gatekeeper import gatekeeper
 from tests.processes import running
@@ -45,7 +44,7 @@ def run(url: str, *arguments: str | Path, folder: Path) -> subprocess.CompletedP
 def check_nothing_is_left(url: str) -> None:
     """Check that every data set but the logs of failed jobs is deleted.
 
-    A data set without files that `sluice run` made stays: there is nothing in it to delete.
+    Empty data sets of `sluice run` are kept: they have nothing to delete.
     """
     asyncio.run(
         eventually(
@@ -69,7 +68,7 @@ def _left(url: str) -> list[str]:
 
 
 @pytest.mark.long("`make conformance` runs a hundred times as many")
-def test_all_cases(url: str, tmp_path: Path) -> None:
+def test_all_cases_pass(url: str, tmp_path: Path) -> None:
     arguments = [
         "--test",
         str(CASES / "cases.yml"),
@@ -93,7 +92,7 @@ def test_all_cases(url: str, tmp_path: Path) -> None:
     check_nothing_is_left(url)
 
 
-def test_a_failure_says_why(url: str, tmp_path: Path) -> None:
+def test_failed_tool_is_reported_with_its_error(url: str, tmp_path: Path) -> None:
     tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "inputs": [], "outputs": []}
     (tmp_path / "fails.cwl").write_text(
         json.dumps(tool | {"baseCommand": ["sh", "-c", "echo no beam >&2; exit 3"]})
@@ -115,7 +114,7 @@ def test_a_failure_says_why(url: str, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_is_not_there_is_told_in_a_sentence(
+def test_missing_files_are_reported_in_one_sentence(
     url: str, tmp_path: Path, arguments: list[str], sentence: str
 ) -> None:
     done = run(url, "--quiet", *arguments, folder=tmp_path)
@@ -125,13 +124,13 @@ def test_what_is_not_there_is_told_in_a_sentence(
     assert "--debug" not in done.stderr
 
 
-def test_a_container_that_no_node_has_is_not_supported(url: str, tmp_path: Path) -> None:
+def test_container_that_no_node_supports_is_unsupported(url: str, tmp_path: Path) -> None:
     done = run(url, "--quiet", f"{CASES}/words.cwl#contained", folder=tmp_path)
     assert done.returncode == 33
     assert "container" in done.stderr
 
 
-def test_inputs_may_be_options(url: str, tmp_path: Path) -> None:
+def test_inputs_can_be_given_as_options(url: str, tmp_path: Path) -> None:
     done = run(
         url,
         "--outdir",
@@ -148,8 +147,8 @@ def test_inputs_may_be_options(url: str, tmp_path: Path) -> None:
     assert json.loads(done.stdout)["first"]["location"] == (tmp_path / "out" / "first.txt").as_uri()
 
 
-def test_who_ends_it_cancels_what_runs(url: str, tmp_path: Path) -> None:
-    """Its tool is known by what it is asked to do, which nobody else is."""
+def test_terminated_runner_cancels_its_job(url: str, tmp_path: Path) -> None:
+    """The command of the tool identifies its process."""
     asleep = ["sleep", "5083"]
     tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "inputs": [], "outputs": []}
     (tmp_path / "waits.cwl").write_text(json.dumps(tool | {"baseCommand": asleep}))
@@ -189,7 +188,7 @@ def write_large(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--strict"]], ids=["quick", "with all options"])
-def test_a_tool_that_no_node_can_run_is_not_waited_for(
+def test_tool_that_fits_no_node_is_not_waited_for(
     url: str, tmp_path: Path, options: list[str]
 ) -> None:
     write_large(tmp_path)
@@ -200,7 +199,7 @@ def test_a_tool_that_no_node_can_run_is_not_waited_for(
     check_nothing_is_left(url)
 
 
-def test_what_keeps_a_tool_waiting_is_told(url: str, tmp_path: Path) -> None:
+def test_reason_for_waiting_is_shown(url: str, tmp_path: Path) -> None:
     write_large(tmp_path)
     process = subprocess.Popen(
         command(url, "--quiet", "--wait", "large.cwl"),
@@ -217,7 +216,7 @@ def test_what_keeps_a_tool_waiting_is_told(url: str, tmp_path: Path) -> None:
     check_nothing_is_left(url)
 
 
-def test_a_refused_chain_leaves_nothing(url: str, tmp_path: Path) -> None:
+def test_refused_chain_leaves_no_data(url: str, tmp_path: Path) -> None:
     def refuse_chains(method: str, path: str) -> int | None:
         return 409 if (method, path) == ("POST", "/api/v1/chains") else None
 
@@ -229,12 +228,13 @@ def test_a_refused_chain_leaves_nothing(url: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "status", [0, pytest.param(503, marks=pytest.mark.long("a lost connection is worse"))]
+    "status",
+    [0, pytest.param(503, marks=pytest.mark.long("a lost connection is the more severe case"))],
 )
-def test_an_outage_between_any_two_requests_costs_no_result(
+def test_outage_between_requests_does_not_change_the_result(
     url: str, tmp_path: Path, status: int
 ) -> None:
-    """Two of four looks at what runs come to nothing, and two of four pages of results."""
+    """Two of four requests for chains and two of four requests for results fail."""
     looks = Counter[str]()
 
     def trouble(method: str, path: str) -> int | None:
@@ -247,7 +247,7 @@ def test_an_outage_between_any_two_requests_costs_no_result(
     with gatekeeper(url, trouble) as gate:
         done = run(gate, f"{CASES}/words.cwl#all", CASES / "texts.yml", folder=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert looks["datasets"] >= 10, "five tools, and the results of most were asked for again"
+    assert looks["datasets"] >= 10, "requests for results of five tools were repeated"
     outputs = json.loads(done.stdout)
     assert (outputs["lines"], outputs["joined"]["checksum"]) == (
         6,
@@ -256,7 +256,7 @@ def test_an_outage_between_any_two_requests_costs_no_result(
     check_nothing_is_left(url)
 
 
-def test_a_system_out_of_reach_is_told(tmp_path: Path) -> None:
+def test_unreachable_system_is_reported(tmp_path: Path) -> None:
     done = run("http://127.0.0.1:9", CASES / "head.cwl", CASES / "text.json", folder=tmp_path)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""A tool that must have a container, run by `sluice cwl-runner` on a node with Podman."""
+"""`sluice cwl-runner` runs a tool with a required container on a node with Podman."""
 
 import json
 import subprocess
@@ -42,7 +42,7 @@ def url() -> Iterator[str]:
     podman.stop()
 
 
-def test_a_tool_runs_in_the_container_that_it_requires(url: str, tmp_path: Path) -> None:
+def test_tool_runs_in_its_required_container(url: str, tmp_path: Path) -> None:
     (tmp_path / "tool.cwl").write_text(json.dumps(TOOL))
     (tmp_path / "text.txt").write_text("brought in\n")
     runner = str(Path(sys.executable).with_name("sluice-cwl-runner"))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.states import ChainState, DatasetState
+from sluice.contracts.common.states import ChainState, DatasetState
 from sluice.cwl_runner.rest import Rest
 from tests.cwl_runner.runners import PROGRAMS, TOOL, write
 from tests.waiting import wait_until

@@ -1,20 +1,18 @@
-"""What `sluice cwl-runner` says of a tool that fails."""
+"""`sluice cwl-runner` explains why a tool failed."""
 
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from sluice.contracts.states import ChainState
+from sluice.contracts.common.states import ChainState
 from sluice.cwl_runner.rest import Rest
 from tests.cwl_runner.runners import TOOL, run_in, write
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
 
 
-def test_last_lines_of_a_failed_tool_are_shown_and_its_chain_has_failed(
-    url: str, tmp_path: Path
-) -> None:
+def test_last_lines_of_a_failed_tool_are_shown(url: str, tmp_path: Path) -> None:
     script = 'i=0; while [ $i -lt 50 ]; do i=$((i+1)); echo "line $i." >&2; done; exit 3'
     process = write(tmp_path, "counts-to-fifty.cwl", TOOL | {"baseCommand": ["sh", "-c", script]})
     done = run_in(tmp_path, ["sluice-cwl-runner", "--url", url], [process], {})

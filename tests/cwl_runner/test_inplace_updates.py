@@ -1,4 +1,4 @@
-"""Tools that change their input files, which run on the machine of `sluice cwl-runner`."""
+"""Tools that change their input files run on the machine of `sluice cwl-runner`."""
 
 import shutil
 from pathlib import Path
@@ -6,13 +6,13 @@ from subprocess import CompletedProcess
 
 from tests.cwl_runner.runners import PROGRAMS, TOOL, run_in, write
 
-#: Of the command, where something is not supported.
+#: Exit status for unsupported features.
 _UNSUPPORTED = 33
 _APPEND = 'echo more >> "$0"'
 
 
 def _run(folder: Path, script: str = _APPEND, **environment: str) -> CompletedProcess[str]:
-    """A workflow that has a tool change two files, each with a line, on no system."""
+    """Run a workflow whose tool changes two files of one line each, without a system."""
     tool = TOOL | {
         "id": "append",
         "baseCommand": ["sh", "-c", script],
@@ -46,7 +46,7 @@ def _run(folder: Path, script: str = _APPEND, **environment: str) -> CompletedPr
 
 
 def _without_bubblewrap(folder: Path) -> str:
-    """A PATH."""
+    """Return a PATH without bubblewrap."""
     programs = folder / "programs"
     programs.mkdir()
     for name in ("sh", "node"):
@@ -54,14 +54,14 @@ def _without_bubblewrap(folder: Path) -> str:
     return f"{PROGRAMS}:{programs}"
 
 
-def test_the_file_is_changed_where_it_lies_in_a_sandbox(tmp_path: Path) -> None:
+def test_tool_changes_its_input_file_in_place_in_a_sandbox(tmp_path: Path) -> None:
     done = _run(tmp_path, SLUICE_PILOT_SANDBOX="required")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "a").read_text() == (tmp_path / "b").read_text() == "one\nmore\n"
     assert "InplaceUpdateRequirement" not in done.stderr
 
 
-def test_nothing_else_of_the_caller_is_reached(tmp_path: Path) -> None:
+def test_tool_cannot_reach_other_files_of_the_caller(tmp_path: Path) -> None:
     (tmp_path / "another").write_text("private\n")
     names = ("another", "made", "changes.cwl")
     script = _APPEND + "".join(
@@ -74,7 +74,7 @@ def test_nothing_else_of_the_caller_is_reached(tmp_path: Path) -> None:
     assert not (tmp_path / "made").exists()
 
 
-def test_that_it_runs_without_a_sandbox_is_said_once(tmp_path: Path) -> None:
+def test_missing_sandbox_is_reported_once(tmp_path: Path) -> None:
     done = _run(tmp_path, SLUICE_PILOT_SANDBOX="off")
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "b").read_text() == "one\nmore\n"
@@ -82,7 +82,7 @@ def test_that_it_runs_without_a_sandbox_is_said_once(tmp_path: Path) -> None:
     assert "without a sandbox: the pilot's sandbox is switched off" in done.stderr
 
 
-def test_where_a_sandbox_is_required_and_not_to_be_had_it_is_refused(tmp_path: Path) -> None:
+def test_required_but_missing_sandbox_is_refused(tmp_path: Path) -> None:
     path = _without_bubblewrap(tmp_path)
     done = _run(tmp_path, SLUICE_PILOT_SANDBOX="required", PATH=path)
     assert done.returncode == _UNSUPPORTED, done.stderr

@@ -1,5 +1,4 @@
-"""Inputs of `sluice cwl-runner`: where they may stand, how files may be called, and what is refused
-because it would give other data."""
+"""Inputs of `sluice cwl-runner`: their order, names of files, and unsupported extensions."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from tests.cwl_runner.runners import TOOL, Run, echo, require_same, run_in, writ
 pytestmark = pytest.mark.xdist_group("cwl-runner")
 
 
-def test_a_missing_input_is_told_as_other_runners_do(both: Run, tmp_path: Path) -> None:
+def test_missing_input_is_reported_like_by_cwltool(both: Run, tmp_path: Path) -> None:
     tool = write(
         tmp_path, "tool.cwl", echo(inputs={"word": {"type": "string", "inputBinding": {}}})
     )
@@ -21,7 +20,7 @@ def test_a_missing_input_is_told_as_other_runners_do(both: Run, tmp_path: Path) 
     assert "the following arguments are required: --word" in ours.stderr
 
 
-def test_an_option_behind_the_process_is_an_input(url: str, tmp_path: Path) -> None:
+def test_option_after_the_process_is_an_input(url: str, tmp_path: Path) -> None:
     tool = write(
         tmp_path, "tool.cwl", echo(inputs={"outdir": {"type": "string", "inputBinding": {}}})
     )
@@ -29,7 +28,7 @@ def test_an_option_behind_the_process_is_an_input(url: str, tmp_path: Path) -> N
     assert (tmp_path / "sluice-cwl-runner" / "out.txt").read_text() == "value\n", done.stderr
 
 
-def test_an_option_at_the_wrong_place_is_told(url: str, tmp_path: Path) -> None:
+def test_misplaced_option_is_reported(url: str, tmp_path: Path) -> None:
     done = run_in(
         tmp_path,
         ["sluice-cwl-runner", "--url", url],
@@ -41,7 +40,7 @@ def test_an_option_at_the_wrong_place_is_told(url: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--relax-path-checks"]], ids=["simple", "relaxed"])
-def test_a_file_may_have_any_name(url: str, tmp_path: Path, options: list[str]) -> None:
+def test_file_may_have_any_name(url: str, tmp_path: Path, options: list[str]) -> None:
     name = "ä run #7?%41.txt"
     (tmp_path / name).write_text("seven\n")
     inputs = {"file": {"type": "File", "inputBinding": {}}}
@@ -65,7 +64,7 @@ def test_a_file_may_have_any_name(url: str, tmp_path: Path, options: list[str]) 
     ],
     ids=["secrets", "mpi"],
 )
-def test_what_would_give_other_data_is_not_supported(
+def test_extension_that_would_change_the_result_is_unsupported(
     url: str, tmp_path: Path, requirement: dict[str, Any], sentence: str
 ) -> None:
     [(name, fields)] = requirement.items()
@@ -90,7 +89,7 @@ def test_what_would_give_other_data_is_not_supported(
     ids=["secrets", "mpi"],
 )
 @pytest.mark.parametrize("place", ["step", "tool of the step", "job order", "overrides"])
-def test_what_would_give_other_data_is_found_wherever_it_stands(
+def test_unsupported_extension_is_found_in_every_place(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], extension: dict[str, Any], place: str
 ) -> None:
     [(name, fields)] = extension.items()
@@ -120,5 +119,7 @@ def test_what_would_give_other_data_is_found_wherever_it_stands(
         write(tmp_path, "process.cwl", process),
         write(tmp_path, "order.json", order),
     ]
-    assert main(["--url", "http://127.0.0.1:9", *options]) == 33  # before anything is sent
+    assert (
+        main(["--url", "http://127.0.0.1:9", *options]) == 33
+    )  # Nothing is sent before the check.
     assert f"cwltool:{name} is not supported" in capfd.readouterr().err

@@ -1,5 +1,4 @@
-"""Options of `sluice cwl-runner`: each does what it does with the reference runner, or is refused
-by its name."""
+"""Options of `sluice cwl-runner` work as with cwltool, or are refused by name."""
 
 import itertools
 import json
@@ -20,13 +19,13 @@ DOCUMENTS = Path(__file__).parents[2] / "docs" / "how-to" / "run-any-cwl.md"
 
 
 @pytest.mark.parametrize("name", ["--n", "--t", "--re"])
-def test_beginning_of_an_option_may_be_the_name_of_an_input(name: str) -> None:
+def test_prefix_of_an_option_may_be_the_name_of_an_input(name: str) -> None:
     given = parse(["--quiet", "tool.cwl", name, "7"], ours=[])
     assert (given.workflow, given.job_order) == ("tool.cwl", [name, "7"])
 
 
 def _workflow(folder: Path) -> str:
-    """Two steps one behind the other, and one beside them."""
+    """Write a workflow with two consecutive steps and a parallel one."""
     line = {"line": {"type": "string", "inputBinding": {}}}
     said = {
         "out": {
@@ -67,7 +66,7 @@ def _workflow(folder: Path) -> str:
 
 
 def _stops(folder: Path) -> str:
-    """A step that fails at once, and three that follow one another beside it."""
+    """Write a workflow with a step that fails, and three consecutive steps beside it."""
     fails = TOOL | {"baseCommand": "false", "outputs": {}}
     goes = echo("x", inputs={"before": "File?"})
     chain = {
@@ -84,8 +83,8 @@ def _stops(folder: Path) -> str:
     return write(folder, "stops.cwl", document)
 
 
-def test_every_option_of_cwltool_is_carried_out_or_refused() -> None:
-    """Another version's options have to be looked at."""
+def test_every_option_of_cwltool_is_supported_or_refused() -> None:
+    """New options of another version need a decision."""
     known = {action.dest for action in arg_parser()._actions}
     assert set(REFUSED) | CARRIED_OUT == known
     assert not set(REFUSED) & CARRIED_OUT
@@ -93,7 +92,7 @@ def test_every_option_of_cwltool_is_carried_out_or_refused() -> None:
 
 
 def _given(action: Any) -> list[str]:
-    """The option, with a value other than the default's where it takes one."""
+    """Return the option, with a value other than the default if it takes one."""
     if action.nargs == 0:
         return [action.option_strings[0]]
     return [action.option_strings[0], "61" if action.type is float else "something"]
@@ -109,7 +108,7 @@ REFUSED_OPTIONS = [
 @pytest.mark.parametrize(
     "option", [*REFUSED_OPTIONS, ["--leave-outputs"], ["--udocker"]], ids=lambda option: option[0]
 )
-def test_what_cannot_be_carried_out_is_refused_by_its_name(option: list[str]) -> None:
+def test_unsupported_option_is_refused_by_name_and_documented(option: list[str]) -> None:
     with pytest.raises(UnsupportedOption, match=re.escape(f"{option[0]} is not supported: ")):
         parse([*option, "tool.cwl"], ours=[])
     assert f"`{option[0]}`" in DOCUMENTS.read_text()
@@ -118,11 +117,11 @@ def test_what_cannot_be_carried_out_is_refused_by_its_name(option: list[str]) ->
 @pytest.mark.parametrize(
     "option", ["--rm-tmpdir", "--rm-container", "--enable-pull", "--move-outputs", "--copy-outputs"]
 )
-def test_what_is_so_anyhow_is_taken(option: str) -> None:
+def test_option_for_the_default_behaviour_is_accepted(option: str) -> None:
     assert parse([option, "tool.cwl"], ours=[]).workflow == "tool.cwl"
 
 
-def test_a_refused_option_starts_nothing(tmp_path: Path) -> None:
+def test_refused_option_starts_no_system(tmp_path: Path) -> None:
     command = ["sluice-cwl-runner", "--home", str(tmp_path / "home"), "--cachedir", "c"]
     done = run_in(tmp_path, command, ["tool.cwl"], {})
     assert (done.returncode, done.stdout) == (2, "")
@@ -143,7 +142,7 @@ def test_a_refused_option_starts_nothing(tmp_path: Path) -> None:
     ],
     ids=lambda options: options[0],
 )
-def test_what_runs_nothing_needs_no_system(options: list[str], tmp_path: Path) -> None:
+def test_option_that_runs_nothing_needs_no_system(options: list[str], tmp_path: Path) -> None:
     workflow = _workflow(tmp_path)
     theirs = run_in(tmp_path, ["cwltool"], [*options, workflow], {})
     ours = run_in(
@@ -153,12 +152,12 @@ def test_what_runs_nothing_needs_no_system(options: list[str], tmp_path: Path) -
     assert not (tmp_path / "home").exists()
 
 
-def test_validation_looks_at_the_order_too(both: Run, tmp_path: Path) -> None:
+def test_validation_checks_the_job_order_too(both: Run, tmp_path: Path) -> None:
     order = write(tmp_path, "order.json", {"word": 3})
     require_same(both("--validate", "--no-warnings", _workflow(tmp_path), order), status=1)
 
 
-def test_expressions_of_the_next_step_know_all_of_a_file(both: Run, tmp_path: Path) -> None:
+def test_expression_of_the_next_step_has_all_fields_of_a_file(both: Run, tmp_path: Path) -> None:
     made = {"out": {"type": "File", "outputBinding": {"glob": "words.t0"}}}
     first = {"class": "CommandLineTool", "baseCommand": ["touch", "words.t0"]}
     line = {"line": {"type": "string", "inputBinding": {}}}
@@ -183,11 +182,11 @@ def test_expressions_of_the_next_step_know_all_of_a_file(both: Run, tmp_path: Pa
     assert outputs == {"said": "words .t0"}
 
 
-def test_a_target_alone_is_made(both: Run, tmp_path: Path) -> None:
+def test_target_option_makes_one_output(both: Run, tmp_path: Path) -> None:
     assert require_same(both("--target", "beside", _workflow(tmp_path))) == {"beside": "3 beam\n"}
 
 
-def test_a_single_step_runs_alone(both: Run, tmp_path: Path) -> None:
+def test_single_step_option_runs_one_step(both: Run, tmp_path: Path) -> None:
     outputs = require_same(
         both(
             "--single-step",
@@ -199,7 +198,7 @@ def test_a_single_step_runs_alone(both: Run, tmp_path: Path) -> None:
     assert outputs == {"out": "1 x\n"}
 
 
-def test_overrides_hold(both: Run, tmp_path: Path) -> None:
+def test_overrides_are_applied(both: Run, tmp_path: Path) -> None:
     tool = write(tmp_path, "tool.cwl", TOOL | {"baseCommand": ["sh", "-c", "echo $WORD"]})
     overrides = {
         "cwltool:overrides": {
@@ -210,8 +209,8 @@ def test_overrides_hold(both: Run, tmp_path: Path) -> None:
     assert require_same(answers)["out"]["size"] == len("overridden\n")
 
 
-def test_extensions_are_enabled(both: Run, tmp_path: Path) -> None:
-    """A loop: it is not part of CWL v1.2."""
+def test_extensions_can_be_enabled(both: Run, tmp_path: Path) -> None:
+    """The loop is not part of CWL v1.2."""
     step = {
         "run": {
             "class": "ExpressionTool",
@@ -243,22 +242,21 @@ def test_extensions_are_enabled(both: Run, tmp_path: Path) -> None:
     ) == {"m": 5}
 
 
-def test_after_an_error_it_goes_on_where_asked_to(both: Run, tmp_path: Path) -> None:
+def test_run_continues_after_an_error_on_request(both: Run, tmp_path: Path) -> None:
     outputs = require_same(both("--on-error", "continue", _stops(tmp_path)), status=1)
     assert outputs["last"] is not None
 
 
-def test_after_an_error_no_more_steps_are_begun(url: str, tmp_path: Path) -> None:
-    """The reference runner shuffles steps, so what it has done before the error is another thing
-    each time."""
+def test_run_starts_no_more_steps_after_an_error(url: str, tmp_path: Path) -> None:
+    """There is no comparison with cwltool, as it shuffles the steps."""
     done = run_in(
         tmp_path, ["sluice-cwl-runner", "--url", url], ["--parallel-max", "1", _stops(tmp_path)], {}
     )
     assert (done.returncode, outputs_of(done)) == (1, {"last": None}), done.stderr
 
 
-def test_no_more_run_at_a_time_than_allowed(url: str, tmp_path: Path) -> None:
-    """Each tool says from when to when it counted to a number that takes some time."""
+def test_parallel_max_bounds_the_concurrent_jobs(url: str, tmp_path: Path) -> None:
+    """Each tool counts for a while and prints when it began and ended."""
     counts = (
         "read begun rest < /proc/uptime; n=0; while [ $n -lt 200000 ]; do n=$((n+1)); done;"
         " read ended rest < /proc/uptime; echo $begun $ended"
@@ -289,7 +287,7 @@ def test_no_more_run_at_a_time_than_allowed(url: str, tmp_path: Path) -> None:
     assert all(ended <= begun for (_, ended), (begun, _) in itertools.pairwise(times))
 
 
-def test_variables_are_preserved_where_they_are_named(both: Run, tmp_path: Path) -> None:
+def test_named_environment_variables_are_preserved(both: Run, tmp_path: Path) -> None:
     tool = write(tmp_path, "tool.cwl", TOOL | {"baseCommand": ["sh", "-c", "echo $FIRST $SECOND"]})
     outputs = require_same(
         both("--preserve-environment", "FIRST", tool, FIRST="eins", SECOND="zwei")
@@ -297,7 +295,7 @@ def test_variables_are_preserved_where_they_are_named(both: Run, tmp_path: Path)
     assert outputs["out"]["size"] == len("eins\n")
 
 
-def test_the_summary_goes_to_a_file(both: Run, tmp_path: Path) -> None:
+def test_summary_is_written_to_a_file(both: Run, tmp_path: Path) -> None:
     theirs, ours = both("--write-summary", "summary.json", write(tmp_path, "tool.cwl", echo("x")))
     assert (ours.returncode, ours.stdout) == (theirs.returncode, theirs.stdout) == (0, "")
     assert (
@@ -307,7 +305,7 @@ def test_the_summary_goes_to_a_file(both: Run, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "status"), [("hints", 0), ("requirements", 33)])
-def test_containers_may_be_forbidden(both: Run, tmp_path: Path, kind: str, status: int) -> None:
+def test_containers_can_be_disabled(both: Run, tmp_path: Path, kind: str, status: int) -> None:
     tool = write(
         tmp_path,
         "tool.cwl",

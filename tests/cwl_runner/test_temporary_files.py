@@ -1,4 +1,4 @@
-"""A run leaves nothing in the folder for temporary files, however it ends."""
+"""A run leaves no temporary files, however it ends."""
 
 import asyncio
 import json
@@ -21,7 +21,7 @@ TOOL: dict[str, Any] = {
     "inputs": {"text": "string"},
     "outputs": {"out": "stdout"},
 }
-#: What only a full reader understands, so that cwltool works out the jobs.
+#: Needs the full reader, so that cwltool computes the jobs.
 WORKFLOW: dict[str, Any] = {
     "cwlVersion": "v1.2",
     "class": "Workflow",
@@ -32,7 +32,7 @@ WORKFLOW: dict[str, Any] = {
 
 
 def start(url: str, folder: Path, script: str) -> "subprocess.Popen[str]":
-    """Three jobs, each of which runs the script."""
+    """Start a workflow of three jobs that run the script."""
     run = TOOL | {"baseCommand": ["sh", "-c", script]}
     each = {"run": run, "scatter": "text", "in": {"text": "texts"}, "out": ["out"]}
     (folder / "process.cwl").write_text(json.dumps(WORKFLOW | {"steps": {"each": each}}))
@@ -52,14 +52,14 @@ def left(folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize(("script", "status"), [("echo here", 0), ("exit 3", 1)])
-def test_nothing_is_left(url: str, tmp_path: Path, script: str, status: int) -> None:
+def test_run_leaves_no_temporary_files(url: str, tmp_path: Path, script: str, status: int) -> None:
     process = start(url, tmp_path, script)
     process.communicate(timeout=120)
     assert process.returncode == status
     assert left(tmp_path) == []
 
 
-def test_nothing_is_left_after_an_interrupt(url: str, tmp_path: Path) -> None:
+def test_interrupted_run_leaves_no_temporary_files(url: str, tmp_path: Path) -> None:
     process = start(url, tmp_path, "exec sleep 5084")
     asleep = ["sleep", "5084"]
     asyncio.run(

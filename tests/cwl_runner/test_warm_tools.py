@@ -1,5 +1,7 @@
-"""Tools that stay loaded (``sluice:warm``) by `sluice cwl-runner`: the same outputs as ever, from
-few processes; what cannot stay is refused."""
+"""Warm workers (``sluice:warm``) of `sluice cwl-runner` give the same outputs with fewer processes.
+
+Tools that cannot be warm workers are refused.
+"""
 
 import json
 import sys
@@ -14,8 +16,7 @@ from tests.cwl_runner.runners import Run, outputs_of, require_same, run_in, writ
 pytestmark = pytest.mark.xdist_group("cwl-runner")
 
 NAMESPACES = {"sluice": "urn:sluice:cwl:"}
-#: Says the word that it was given, the one that it has loaded, and in one file of its own how many
-#: jobs it has served.
+#: Prints its word, the content of its loaded file, and the number of jobs it has served.
 COUNTS = """
 from sluice.warm import once, serve
 served = []
@@ -34,7 +35,7 @@ serve(main)
 
 
 def tool(*more: str, **fields: Any) -> dict[str, Any]:
-    """``more``: arguments. With any, its outputs tell how often its process was asked."""
+    """Return a tool; with arguments in ``more`` it prints the number of jobs of its process."""
     return {
         "class": "CommandLineTool",
         "baseCommand": [sys.executable, "-c", COUNTS],
@@ -67,7 +68,7 @@ def workflow(run: dict[str, Any], **step: Any) -> dict[str, Any]:
     }
 
 
-#: Of the system that all tests here have: two pilots' worth at the most.
+#: Slots of the shared system, which has two pilots.
 SLOTS = 4
 WARM = {"sluice:warm": {"key": ["model"], "idle": 60}}
 
@@ -84,14 +85,14 @@ def texts(value: Any) -> list[str]:
 
 
 def run_ours(url: str, folder: Path, *arguments: str) -> tuple[int, list[str], str]:
-    """Its status, the texts of its outputs, and what it said."""
+    """Return status, texts of the outputs, and standard error."""
     folder.mkdir()
     done = run_in(folder, ["sluice-cwl-runner", "--url", url], arguments, {})
     found = texts(json.loads(done.stdout)) if done.returncode == 0 else []
     return done.returncode, found, done.stderr
 
 
-def test_outputs_are_those_of_other_runners_and_of_cold_tools(
+def test_warm_worker_gives_the_same_outputs_as_other_runners_and_cold_tools(
     both: Run, url: str, tmp_path: Path, order: str
 ) -> None:
     warm = require_same(both(write(tmp_path, "warm.cwl", workflow(tool(), **WARM)), order))
@@ -101,7 +102,7 @@ def test_outputs_are_those_of_other_runners_and_of_cold_tools(
     assert outputs_of(done) == warm
 
 
-def test_its_process_serves_job_after_job_and_run_after_run(
+def test_process_of_a_warm_worker_serves_jobs_of_several_runs(
     url: str, tmp_path: Path, order: str
 ) -> None:
     loaded_once = {"sluice:warm": {"idle": 60}}
@@ -116,7 +117,7 @@ def test_its_process_serves_job_after_job_and_run_after_run(
     assert sorted(served)[-1] >= len(served) / SLOTS
 
 
-def test_another_file_at_its_key_has_another_process(url: str, tmp_path: Path, order: str) -> None:
+def test_another_file_in_the_key_gets_another_process(url: str, tmp_path: Path, order: str) -> None:
     steps = workflow(tool("count"), **WARM)
     steps["inputs"] = {"words": "string[]", "models": "File[]"}
     steps["requirements"]["StepInputExpressionRequirement"] = {}
@@ -137,7 +138,7 @@ def test_another_file_at_its_key_has_another_process(url: str, tmp_path: Path, o
     assert loaded == [[word, model] for word in "abc" for model in ("small", "large")]
 
 
-def test_a_tool_may_say_it_itself_and_a_step_that_it_does_not(
+def test_tool_declares_itself_warm_and_a_step_turns_it_off(
     url: str, tmp_path: Path, order: str
 ) -> None:
     of_itself = tool("count", **{"sluice:warm": True})
@@ -185,7 +186,7 @@ REFUSED: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_stay_is_refused_before_anything_runs(
+def test_tool_that_cannot_be_warm_is_refused_before_anything_runs(
     case: str, tmp_path: Path, order: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     run, step, sentence = REFUSED[case]
@@ -196,7 +197,7 @@ def test_what_cannot_stay_is_refused_before_anything_runs(
     assert sentence in said
 
 
-def test_a_prefix_that_is_not_declared_is_told(
+def test_undeclared_prefix_is_reported(
     tmp_path: Path, order: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     document = workflow(tool(), **WARM)

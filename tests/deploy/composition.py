@@ -1,4 +1,4 @@
-"""docker-compose.yml as data, with what it takes from files beside it."""
+"""docker-compose.yml as data, with the files that it uses."""
 
 import subprocess
 import tempfile
@@ -12,13 +12,13 @@ from typing import Any
 import yaml
 from dotenv import dotenv_values
 
-#: Images made here; all others are taken as they are.
+#: Images that are built here; all others are pulled.
 OWN_IMAGES = {"sluice-services": "services", "sluice-pilot": "pilot"}
 
 
 @dataclass(frozen=True)
 class Composition:
-    """``root``: the folder of docker-compose.yml."""
+    """``root`` is the folder of docker-compose.yml."""
 
     root: Path
 
@@ -34,7 +34,7 @@ class Composition:
 
     @property
     def own(self) -> dict[str, dict[str, Any]]:
-        """Those that run an image made here."""
+        """Return the services that run an image built here."""
         return {
             name: service
             for name, service in self.services.items()
@@ -43,7 +43,7 @@ class Composition:
 
     @property
     def served(self) -> dict[str, dict[str, Any]]:
-        """Those that are a service of Sluice: by the name in the command ``sluice serve NAME``."""
+        """Return the services with the command ``sluice serve NAME``."""
         return {
             name: service
             for name, service in self.own.items()
@@ -51,8 +51,7 @@ class Composition:
         }
 
     def environment(self, name: str) -> dict[str, str]:
-        """What the containers of a service find in their environment; the service's own part goes
-        before its files."""
+        """Return the environment of a service's containers; its own part overrides its files."""
         found: dict[str, str] = {}
         for file in self.services[name].get("env_file", []):
             found |= {
@@ -64,7 +63,7 @@ class Composition:
         }
 
     def secrets(self, name: str) -> dict[str, str]:
-        """Secret → where the container finds it."""
+        """Map each secret to its path in the container."""
         found = {}
         for secret in self.services[name].get("secrets", []):
             source = secret if isinstance(secret, str) else secret["source"]
@@ -73,18 +72,18 @@ class Composition:
         return found
 
     def volumes(self, name: str) -> dict[str, str]:
-        """Path in the container → named volume, or file beside docker-compose.yml."""
+        """Map each path in the container to a named volume or a local file."""
         mounts = [mount.split(":") for mount in self.services[name].get("volumes", [])]
         return {mount[1]: mount[0] for mount in mounts}
 
     def is_read_only(self, name: str, folder: str) -> bool:
-        """May the containers of a service only read what is mounted at ``folder``?"""
+        """Return whether the mount at ``folder`` is read-only."""
         mounts = [mount.split(":") for mount in self.services[name].get("volumes", [])]
         return any(mount[1] == folder and mount[2:] == ["ro"] for mount in mounts)
 
     @property
     def secret_files(self) -> Mapping[str, str]:
-        """What deploy/secrets.sh makes: name → text."""
+        """Map the names of files of deploy/secrets.sh to their texts."""
         return _secrets_of((self.root / "deploy" / "secrets.sh").read_text(encoding="utf-8"))
 
 
@@ -93,14 +92,14 @@ def read_yaml(path: Path) -> Any:
 
 
 def make_secrets(script: Path, folder: Path) -> dict[str, str]:
-    """What the script makes in the folder, or finds there: name → text."""
+    """Run the script in a folder, and map the names of its files to their texts."""
     subprocess.run(["bash", str(script), str(folder)], check=True, capture_output=True, timeout=60)
     return {file.name: file.read_text(encoding="utf-8").strip() for file in folder.iterdir()}
 
 
 @cache
 def _secrets_of(script: str) -> Mapping[str, str]:
-    """Made once for all tests that do not change the script."""
+    """Run the script once for all tests that do not change it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "secrets.sh"
         path.write_text(script, encoding="utf-8")

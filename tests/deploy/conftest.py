@@ -1,4 +1,4 @@
-"""A copy of docker-compose.yml and of what it mounts, that a test may break."""
+"""A copy of docker-compose.yml and the files that it mounts, which a test may break."""
 
 import shutil
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from tests.deploy.composition import Composition
 
-#: What docker-compose.yml and the tests of it read.
+#: Files that docker-compose.yml and its tests read.
 PARTS = ("docker-compose.yml", "deploy", "docs/how-to", ".dockerignore")
 
 

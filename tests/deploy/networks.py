@@ -1,4 +1,4 @@
-"""Who may reach whom: the networks in docker-compose.yml."""
+"""Networks of docker-compose.yml: which services may reach each other."""
 
 import re
 from collections.abc import Iterator
@@ -7,19 +7,19 @@ from tests.deploy.composition import Composition
 from tests.deploy.processes import URL
 
 SERVED = {"operator", "dms", "wms", "chains", "watcher", "intake", "ask"}
-#: Network → the services that may be in it, and no other may be.
+#: Network → all services that must be in it.
 MEMBERS = {
     "edge": {"operator", "ask", "dms", "prometheus", "grafana"},
     "pilots": {"pilot", "gateway"},
     "services": {*SERVED, "setup-storages", "gateway", "prometheus"},
     "data": {*SERVED, "postgres", "rabbitmq", "backup", "setup-databases", "setup-broker"},
 }
-#: In no network at all.
+#: Services without a network.
 ALONE = {"setup-backup", "backup-assets"}
 PILOT, GATEWAY = "pilot", "gateway"
-#: They are told where services are, by the file that these share, and ask none.
+#: They share the file with addresses of services, but send no requests to those.
 _TOLD_MORE = {"setup-databases", "setup-broker"}
-#: Files in which a service finds others: service → file.
+#: Service → the file with addresses of other services.
 FILES = {
     "prometheus": "deploy/prometheus/prometheus.yml",
     "grafana": "deploy/grafana/provisioning/datasources/prometheus.yml",
@@ -28,7 +28,7 @@ FILES = {
 
 
 def networks_of(composition: Composition, name: str) -> set[str]:
-    """Those of the default, where it names none."""
+    """Return the networks of a service; without any it is in the default network."""
     service = composition.services[name]
     if service.get("network_mode") == "none":
         return set()
@@ -53,7 +53,7 @@ def _members(composition: Composition) -> Iterator[str]:
 
 
 def _ways_out(composition: Composition) -> Iterator[str]:
-    """Only where people come in may one get out."""
+    """Find networks with a wrong way to the outside: only edge has one."""
     defined = composition.data.get("networks", {})
     if set(defined) != set(MEMBERS):
         yield f"the networks are {sorted(defined)}, and are to be {sorted(MEMBERS)}"
@@ -66,14 +66,14 @@ def _ways_out(composition: Composition) -> Iterator[str]:
 
 
 def _pilots(composition: Composition) -> Iterator[str]:
-    """What a tool reaches, should it get out of its sandbox."""
+    """Find services that a tool could reach outside of its sandbox."""
     own = networks_of(composition, PILOT)
     reached = {name for name in composition.services if networks_of(composition, name) & own}
     yield from (f"a tool reaches {name}" for name in sorted(reached - {PILOT, GATEWAY}))
 
 
 def _reached(composition: Composition) -> Iterator[str]:
-    """Whoever is told to look for another one is in a network with it."""
+    """Find services that have the address of another service but share no network with it."""
     for name in composition.services:
         texts = [*composition.environment(name).values()]
         texts += [composition.secret_files.get(secret, "") for secret in composition.secrets(name)]

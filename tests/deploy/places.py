@@ -1,5 +1,4 @@
-"""What in docker-compose.yml must agree with the files beside it: images, secrets, volumes; and
-what each container may do."""
+"""Check docker-compose.yml against images, secrets and volumes, and the rights of containers."""
 
 import re
 import tomllib
@@ -7,14 +6,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from sluice.servicekit.process import STOP_LIMIT, THREADS_LIMIT
-from sluice.servicekit.server import ANSWER_LIMIT
+from sluice.servicekit.running.process import STOP_LIMIT, THREADS_LIMIT
+from sluice.servicekit.web.server import ANSWER_LIMIT
 from tests.deploy.composition import OWN_IMAGES, Composition
 
 UNITS = {"s": 1, "m": 60, "h": 3600}
-#: An image with a version; it may have a digest, too.
+#: An image with a version, and optionally a digest.
 VERSIONED = re.compile(r"[\w./-]+:[\w.-]*\d[\w.-]*(@sha256:[0-9a-f]{64})?")
-#: Seconds that jobs get to end when a pilot is told to stop.
+#: Seconds that jobs have to end when their pilot is stopped.
 DRAIN = 600
 
 
@@ -35,7 +34,7 @@ def findings(composition: Composition) -> Iterator[str]:
 
 
 def seconds(text: str) -> int:
-    """``1m30s`` → 90."""
+    """Convert ``1m30s`` to 90."""
     return sum(int(number) * UNITS[unit] for number, unit in re.findall(r"(\d+)([smh])", text))
 
 
@@ -158,7 +157,7 @@ def _volumes(composition: Composition) -> Iterator[str]:
 
 
 def _order(composition: Composition) -> Iterator[str]:
-    """Only what runs once may wait for others: everything else has to start at any time."""
+    """Find dependencies of long-running services: only one-off services may wait for others."""
     for name, service in composition.services.items():
         for needed in service.get("depends_on", {}):
             if service.get("restart") != "on-failure":

@@ -1,4 +1,4 @@
-"""What in docker-compose.yml must agree with the code: commands, ports, health checks, settings."""
+"""Check docker-compose.yml against the code: commands, ports, health checks, settings."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ from pilot.settings import PilotSettings
 from scripts.docs.services import app_of, settings_class
 from sluice.cli.app import command_line
 from sluice.cli.commands.serve import PACKAGES, ServiceName
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 from sluice.servicekit.sealing import SealingSettings
 from sluice.servicekit.settings import Addresses, ServiceSettings
 from sluice.servicekit.settings_sources import (
@@ -32,17 +32,17 @@ from sluice.setup.logins import SetupSettings, broker_logins, database_logins
 from tests.callers import for_anybody
 from tests.deploy.composition import Composition
 
-#: Services of which one alone would stop everything, and which share their work among instances.
+#: Services that run several instances, as a single one would be a point of failure.
 SEVERAL = {"wms", "chains"}
-#: ``sluice.cli.connection`` and ``sluice.credentials`` read them by themselves.
+#: ``sluice.cli.connection`` and ``sluice.credentials`` read these variables.
 CLIENT_VARIABLES = {"SLUICE_DMS_URL", "SLUICE_TOKEN_FILE"}
 URL = re.compile(r"(\w+)://(?:[^@/]*@)?([\w.-]+):(\d+)")
-#: Ports of what is not made here.
+#: Ports of services that are not built here.
 PORTS = {"postgres": 5432, "rabbitmq": 5672, "gateway": 8090, "prometheus": 9090, "grafana": 3000}
 MANAGEMENT_PORT = 15672
-#: What secrets of tools are encrypted with.
+#: The keys that encrypt secrets of tools.
 KEYS = "sluice_encryption_keys"
-#: Private and public ones of services.
+#: Private and public keys of services.
 KEY_FILES = (".key", ".pub")
 
 #: Service → the port on which its containers listen.
@@ -107,7 +107,7 @@ def _all_commands() -> Any:
 
 
 def _resolve(arguments: list[str]) -> Any:
-    """The command, its arguments parsed but nothing run. Raises ``UsageError``."""
+    """Parse a command without running it, and return it; raise ``UsageError`` if it is wrong."""
     command: Any = _all_commands()
     context = typer.Context(command, info_name="sluice")
     while isinstance(command, TyperGroup):
@@ -123,7 +123,7 @@ def _service(composition: Composition, name: str) -> Iterator[str]:
         return
     package = PACKAGES[ServiceName(service["command"][2])]
     owner = settings_class(package)
-    # The command in its container reads the others.
+    # The command in the container reads the others.
     own = composition.environment(name).keys() - CLIENT_VARIABLES
     yield from _variables(name, sorted(own), owner)
     yield from _secrets(composition, name, owner)
@@ -148,7 +148,7 @@ def _service(composition: Composition, name: str) -> Iterator[str]:
 def _variables(
     name: str, environment: Iterable[str], owner: type[ServiceSettings]
 ) -> Iterator[str]:
-    """Every variable is one that the settings read: their own, or one that all services share."""
+    """Find variables that are neither the service's own settings nor shared settings."""
     prefix = str(owner.model_config["env_prefix"])
     for variable in environment:
         own = variable.startswith(prefix)
@@ -190,7 +190,7 @@ def _secrets(composition: Composition, name: str, owner: type[ServiceSettings]) 
 
 
 def _service_keys(composition: Composition, name: str, secrets: Mapping[str, str]) -> Iterator[str]:
-    """Its own private key alone, and the public ones of all."""
+    """Find missing and superfluous keys: a service has its own private key and all public keys."""
     keys = {secret for secret in secrets if secret.endswith(KEY_FILES)}
     wanted = {f"{name}.key", *(f"{one}.pub" for one in composition.served)}
     yield from (f"{name}: has the key {key}" for key in sorted(keys - wanted))
@@ -198,7 +198,7 @@ def _service_keys(composition: Composition, name: str, secrets: Mapping[str, str
 
 
 def _loaded(composition: Composition, name: str, owner: type[ServiceSettings]) -> ServiceSettings:
-    """The settings as the container's process reads them."""
+    """Load the settings as the process in the container does."""
     with container(composition, name):
         settings = load_settings(owner)
         if settings.service_keys != Path("/run/secrets"):
@@ -209,7 +209,7 @@ def _loaded(composition: Composition, name: str, owner: type[ServiceSettings]) -
 
 
 def container(composition: Composition, name: str) -> Any:
-    """The environment of one container, its secrets in a folder of its own."""
+    """Set the environment of a container, with its secrets in a separate folder."""
     folder = composition.root / "run-secrets" / name
     folder.mkdir(parents=True, exist_ok=True)
     for secret in composition.secrets(name):
@@ -238,7 +238,7 @@ def _listening(
 
 
 def answers(package: str, path: str) -> bool:
-    """Does a service have this route? Nothing is started, so it may answer that it is not ready."""
+    """Return whether a service has this route; it may answer that it is not ready."""
 
     async def ask() -> int:
         transport = httpx.ASGITransport(for_anybody(app_of(package)), raise_app_exceptions=False)
@@ -322,14 +322,13 @@ def _pilots(composition: Composition) -> Iterator[str]:
 
 
 def _addresses(composition: Composition) -> Iterator[str]:
-    """Every URL, in environment and secrets, leads to a service and to the port on which it
-    listens."""
+    """Find URLs in environment and secrets that do not lead to a service and its port."""
     ports = PORTS | CONTAINER_PORTS
     texts = {
         f"{name}: {key}": value
         for name in composition.own
         for key, value in composition.environment(name).items()
-        if not key.endswith("_PUBLIC_URL")  # for browsers, outside
+        if not key.endswith("_PUBLIC_URL")  # Public URLs are for browsers outside.
     }
     texts |= {f"secret {name}": text for name, text in composition.secret_files.items()}
     for where, text in texts.items():

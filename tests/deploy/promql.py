@@ -1,4 +1,4 @@
-"""Expressions of rules and panels, compared with the metrics that the services export."""
+"""Compare expressions of rules and panels with the metrics that services export."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,8 +10,7 @@ from typing import Any
 import promql_parser as promql
 
 from scripts.docs.metrics import exported
-from sluice.contracts.messages import QUEUES
-from sluice.contracts.states import (
+from sluice.contracts.common.states import (
     AttemptOutcome,
     DatasetState,
     ErrorClass,
@@ -22,14 +21,15 @@ from sluice.contracts.states import (
     TaskState,
     WatchKind,
 )
+from sluice.contracts.messages import QUEUES
 from sluice.embedded.services import SERVICES
 from sluice.servicekit.settings import short_name
 
-#: What Prometheus adds to every series, and what it makes itself.
+#: Labels that Prometheus adds to every series, and series of Prometheus itself.
 EVERYWHERE = frozenset({"job", "instance"})
 ITS_OWN = {"up": frozenset[str](), "ALERTS": frozenset({"alertname", "alertstate", "severity"})}
 
-#: Values that a label can have; of those that are not here, any.
+#: Possible values of labels; labels that are not listed may have any value.
 VALUES: dict[str, Iterable[str]] = {
     "job": [short_name(service) for service in SERVICES],
     "queue": QUEUES,
@@ -39,7 +39,7 @@ VALUES: dict[str, Iterable[str]] = {
     "type": StorageType,
     "alertstate": ["pending", "firing"],
 }
-#: Of ``state`` and ``outcome``, by metric.
+#: Values of ``state`` and ``outcome``, by metric.
 STATES: dict[str, type[StrEnum]] = {
     "sluice_attempts_total": AttemptOutcome,
     "sluice_jobs": JobState,
@@ -61,7 +61,7 @@ class Series:
 
 @cache
 def series() -> Mapping[str, Series]:
-    """Everything that can be asked for, and which services have it."""
+    """Map each series to its labels and the services that export it."""
     found: dict[str, Series] = {
         name: Series(labels | EVERYWHERE, frozenset(VALUES["job"]))
         for name, labels in ITS_OWN.items()
@@ -78,7 +78,7 @@ def series() -> Mapping[str, Series]:
 
 
 def findings(expression: str) -> Iterator[str]:
-    """What in an expression the services do not have."""
+    """Find metrics and labels of an expression that no service has."""
     try:
         tree = promql.parse(expression)
     except ValueError as error:
@@ -128,7 +128,7 @@ def _selector(node: Any) -> Iterator[str]:
 
 
 def labels(tree: Any) -> frozenset[str]:
-    """Labels that the result of an expression has."""
+    """Return the labels of the result of an expression."""
     match tree:
         case promql.VectorSelector():
             found = (
@@ -144,7 +144,7 @@ def labels(tree: Any) -> frozenset[str]:
             found = _called(tree)
         case promql.NumberLiteral() | promql.StringLiteral():
             found = frozenset()
-        case _:  # parentheses, ranges, signs
+        case _:  # Parentheses, ranges and signs.
             found = labels(getattr(tree, "vector_selector", None) or tree.expr)
     return found
 
@@ -168,10 +168,10 @@ def _called(tree: Any) -> frozenset[str]:
 
 
 def template_findings(expression: str, *texts: str) -> Iterator[str]:
-    """Labels that texts (of annotations, of legends) name and the result does not have."""
+    """Find labels that annotations or legends name and that the result does not have."""
     try:
         known = labels(promql.parse(expression))
-    except ValueError:  # ``findings`` says so
+    except ValueError:  # ``findings`` reports the error.
         return
     for text in texts:
         named = set(re.findall(r"\{\{\s*\$labels\.(\w+)", text)) | set(

@@ -1,4 +1,4 @@
-"""A database server that is lost comes back from its backup as it was at its last moment."""
+"""A lost database server is restored from its backup up to the last transaction."""
 
 import asyncio
 import os
@@ -25,7 +25,7 @@ ROWS = 2000
 
 @dataclass(slots=True)
 class Machine:
-    """A folder with a server's data and a backup. What it starts ends with the test."""
+    """A folder with the data of a server and a backup; its processes end with the test."""
 
     folder: Path
     started: list["subprocess.Popen[bytes]"]
@@ -40,7 +40,7 @@ class Machine:
         )
 
     def bases(self) -> list[str]:
-        """Names of the base backups that are complete."""
+        """Return the names of complete base backups."""
         return sorted(
             path.name for path in self.folder.glob("backup/base/*") if path.suffix != ".partial"
         )
@@ -71,13 +71,13 @@ class Machine:
         )
 
     def announce_server(self) -> int:
-        """The port that its server will have."""
+        """Choose and store the port of the server, and return it."""
         [port] = free_ports(1)
         (self.folder / "url").write_text(f"postgresql://postgres:secret@{LOOPBACK}:{port}/postgres")
         return port
 
     async def start_server(self, data: str, port: int | None = None) -> str:
-        """URL of the server once it takes writes."""
+        """Start the server, and return its URL when it accepts writes."""
         port = port or self.announce_server()
         url = (self.folder / "url").read_text()
         self.start(server_command(self.folder / data, port, ["-c", "wal_level=replica"]))
@@ -101,7 +101,7 @@ class Machine:
 
 
 def new_folder() -> Path:
-    """That the server's user can enter."""
+    """Return a new folder that the user of the server may enter."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-backup-"))
     folder.chmod(0o755)
     return folder
@@ -132,7 +132,7 @@ async def fill(url: str, *, first: int, last: int) -> None:
         await connection.execute("CREATE TABLE IF NOT EXISTS things (number integer PRIMARY KEY)")
         for number in range(first, last):
             await connection.execute("INSERT INTO things VALUES ($1)", number)
-        # A segment that is complete, and one that is not.
+        # The first segment is complete, and the second is not.
         await connection.execute("SELECT pg_switch_wal()")
         await connection.execute("INSERT INTO things VALUES ($1)", last)
     finally:
@@ -157,7 +157,7 @@ async def count_rows(url: str) -> int:
 
 
 async def restore(machine: Machine) -> str:
-    """URL of a server on what was restored."""
+    """Restore the backup, and return the URL of a server on it."""
     restored = machine.run("restore.sh", str(machine.folder / "backup" / "restored"))
     assert restored.returncode == 0, restored.stderr
     return await machine.start_server("backup/restored")
@@ -172,22 +172,22 @@ async def newer_base(machine: Machine) -> None:
     await eventually(is_there, what="another base backup")
 
 
-async def test_a_lost_server_comes_back_as_it_was_at_its_last_moment(machine: Machine) -> None:
+async def test_lost_server_is_restored_up_to_its_last_transaction(machine: Machine) -> None:
     url = await machine.start_server("data")
     server = machine.started[-1]
     keeper = machine.start([*as_system_user(), "bash", str(BACKUP / "backup.sh"), "keep"])
     await newer_base(machine)
     await fill(url, first=0, last=ROWS)
-    await eventually(lambda: streamed(url), what="everything streamed")
+    await eventually(lambda: streamed(url), what="the stream of all changes")
     machine.kill(server)
     assert await asyncio.to_thread(keeper.wait, 30) != 0, (
-        "the keeper ends with an error when the stream breaks"
+        "the backup ends with an error when the stream breaks"
     )
     shutil.rmtree(machine.folder / "data")
     assert await count_rows(await restore(machine)) == ROWS + 1
 
 
-async def test_old_backups_go_and_nothing_that_the_kept_one_needs(machine: Machine) -> None:
+async def test_old_backups_are_deleted_without_files_of_the_kept_one(machine: Machine) -> None:
     url = await machine.start_server("data")
     server = machine.started[-1]
     machine.start([*as_system_user(), "bash", str(BACKUP / "backup.sh"), "keep"], BACKUP_PERIOD="2")
@@ -201,32 +201,32 @@ async def test_old_backups_go_and_nothing_that_the_kept_one_needs(machine: Machi
             and not (machine.folder / "backup/wal/000000010000000000000001").exists()
         )
 
-    await eventually(one_left, what="the older ones gone, and the WAL before them")
+    await eventually(one_left, what="the deletion of older backups and their WAL")
     await fill(url, first=300, last=399)
-    await eventually(lambda: streamed(url), what="everything streamed")
+    await eventually(lambda: streamed(url), what="the stream of all changes")
     machine.kill(server)
     assert await count_rows(await restore(machine)) == 400
 
 
-async def test_a_keeper_waits_for_its_server_and_says_so(machine: Machine) -> None:
+async def test_backup_waits_for_its_server_and_says_so(machine: Machine) -> None:
     port = machine.announce_server()
     keep = [*as_system_user(), "bash", str(BACKUP / "backup.sh"), "keep"]
     in_vain = machine.start(keep, BACKUP_WAIT="0")
-    assert await asyncio.to_thread(in_vain.wait, 30) != 0, "it does not wait for ever"
+    assert await asyncio.to_thread(in_vain.wait, 30) != 0, "the wait is bounded"
     machine.start(keep)
     output = machine.folder / "output"
 
     async def waits() -> bool:
         return output.read_text().count("waits for the server:") == 2
 
-    await eventually(waits, what="each keeper says that it waits")
+    await eventually(waits, what="both backups report that they wait")
     assert "refused" in output.read_text()
     await machine.start_server("data", port)
     await newer_base(machine)
 
 
-async def test_a_keeper_waits_for_its_folder_and_says_so(machine: Machine) -> None:
-    """At the first start of all the volume is new, and `setup-backup` may open it later."""
+async def test_backup_waits_for_its_folder_and_says_so(machine: Machine) -> None:
+    """At the first start the volume is new, and `setup-backup` may set its permissions later."""
     backup, output = machine.folder / "backup", machine.folder / "output"
     backup.chmod(0o555)
     await machine.start_server("data")
@@ -235,13 +235,13 @@ async def test_a_keeper_waits_for_its_folder_and_says_so(machine: Machine) -> No
     async def waits() -> bool:
         return "waits for its folder: " in output.read_text()
 
-    await eventually(waits, what="the keeper says that it waits")
+    await eventually(waits, what="the backup reports that it waits")
     assert "denied" in output.read_text()
     backup.chmod(0o1777)
     await newer_base(machine)
 
 
-async def test_nothing_is_restored_over_data(machine: Machine) -> None:
+async def test_restore_refuses_to_overwrite_data(machine: Machine) -> None:
     refused = machine.run("restore.sh", str(machine.folder / "data"))
     assert refused.returncode == 1
     assert "is not empty" in refused.stderr

@@ -1,4 +1,4 @@
-"""Assets come into the backup, and back."""
+"""Assets are copied to the backup and restored from it."""
 
 import subprocess
 from pathlib import Path
@@ -51,8 +51,8 @@ def test_assets_are_copied_once_and_restored(tmp_path: Path) -> None:
     assert run(tmp_path).returncode == 2
 
 
-def test_links_in_a_storage_lead_no_restored_asset_elsewhere(tmp_path: Path) -> None:
-    """Whoever writes to the storage could have any file overwritten by the restore."""
+def test_links_in_a_storage_do_not_redirect_a_restore(tmp_path: Path) -> None:
+    """Otherwise anybody who writes to the storage could have any file overwritten."""
     put(tmp_path / "backup" / "assets", {"asset.a.1/m.pt": "m", "asset.b.1/m.pt": "m"})
     put(tmp_path / "elsewhere", {"kept.txt": "kept"})
     storage = tmp_path / "input"
@@ -68,8 +68,8 @@ def test_links_in_a_storage_lead_no_restored_asset_elsewhere(tmp_path: Path) -> 
     assert files_in(tmp_path / "elsewhere") == {"kept.txt": "kept"}
 
 
-def test_they_are_copied_again_and_again_until_told_to_stop(tmp_path: Path) -> None:
-    """As the service of docker-compose.yml does it; the storage may come later than it."""
+def test_assets_are_copied_periodically_until_the_script_is_stopped(tmp_path: Path) -> None:
+    """The service of docker-compose.yml does this; the storage may appear later."""
     storage, kept = tmp_path / "input", tmp_path / "backup" / "assets"
     process = subprocess.Popen(
         ["bash", str(SCRIPT), "keep", str(storage)],
@@ -87,7 +87,7 @@ def test_they_are_copied_again_and_again_until_told_to_stop(tmp_path: Path) -> N
         assert next(told).endswith(" 1 files of assets copied\n")
         put(tmp_path / "more", {"asset.conf.1/config.ini": "c"})
         (tmp_path / "more" / "asset.conf.1").rename(storage / "asset.conf.1")
-        assert next(told).endswith(" 1 files of assets copied\n"), "what is new, and nothing else"
+        assert next(told).endswith(" 1 files of assets copied\n"), "only new files are copied"
         assert files_in(kept) == {"asset.model.1/model.pt": "m", "asset.conf.1/config.ini": "c"}
         process.terminate()
         assert process.wait(10) == 0
@@ -97,7 +97,7 @@ def test_they_are_copied_again_and_again_until_told_to_stop(tmp_path: Path) -> N
         process.stdout.close()
 
 
-def test_the_composition_keeps_the_assets_of_its_input_storage(composition: Composition) -> None:
+def test_composition_backs_up_the_assets_of_its_input_storage(composition: Composition) -> None:
     service = composition.services["backup-assets"]
     volumes = composition.volumes("backup-assets")
     script, (word, storage) = service["entrypoint"][-1], service["command"]
@@ -106,7 +106,9 @@ def test_the_composition_keeps_the_assets_of_its_input_storage(composition: Comp
     assert volumes[service["environment"]["BACKUP_FOLDER"]] == "backup"
     dms = composition.volumes("dms")
     [seen] = [path for path, volume in dms.items() if volume == "data"]
-    assert volumes[str(Path(storage).parent)] == dms[seen], "the storages, wherever it sees them"
+    assert volumes[str(Path(storage).parent)] == dms[seen], (
+        "the service mounts the storages of the DMS"
+    )
     assert composition.is_read_only("backup-assets", str(Path(storage).parent))
     assert Path(storage).name == "input"
     assert f"USER {service['user']}" in (composition.root / "deploy" / "Dockerfile").read_text()

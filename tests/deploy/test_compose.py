@@ -1,5 +1,4 @@
-"""docker-compose.yml says what the code has, and no more. Each rule is shown to find what it is
-there for."""
+"""docker-compose.yml agrees with the code, and each rule finds violations."""
 
 import http.server
 import json
@@ -36,7 +35,7 @@ def schema_errors(composition: Composition) -> list[str]:
 
 
 def schema_errors_of(data: Any) -> list[str]:
-    """Against the schema that the Compose specification publishes."""
+    """Return the errors by the schema that the Compose specification publishes."""
     text = (
         resources.files("check_jsonschema")
         .joinpath("builtin_schemas/vendor/compose-spec.json")
@@ -58,7 +57,7 @@ def test_compose_file_follows_the_published_schema(composition: Composition) -> 
         ("replicas: 2", "replicas: [2]"),
     ],
 )
-def test_schema_finds_what_the_specification_does_not_have(
+def test_violation_of_the_schema_is_found(
     composition: Composition, before: str, after: str
 ) -> None:
     change(composition.root / FILE, before, after)
@@ -235,7 +234,7 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
         ),
     ],
 )
-def test_what_the_code_does_not_have_is_found(
+def test_disagreement_with_the_code_is_found(
     composition: Composition, file: str, before: str, after: str, finding: str
 ) -> None:
     change(composition.root / file, before, after)
@@ -251,7 +250,7 @@ def change(path: Path, before: str, after: str) -> None:
 
 @contextmanager
 def server(status: int) -> Iterator[int]:
-    """An HTTP server that answers everything with one status; its port."""
+    """Serve one status for all requests, and yield the port."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -272,12 +271,12 @@ def server(status: int) -> Iterator[int]:
 
 
 @pytest.mark.parametrize(("status", "healthy"), [(200, True), (503, False)])
-def test_health_check_tells_ready_from_not_ready(
+def test_health_check_distinguishes_ready_from_not_ready(
     composition: Composition, status: int, healthy: bool
 ) -> None:
     checks = [service["healthcheck"]["test"] for service in composition.served.values()]
     assert len({re.sub(r":\d+", "", " ".join(check)) for check in checks}) == 1, (
-        "all services are asked in the same way"
+        "all services have the same health check"
     )
     with server(status) as port:
         program, *arguments = [re.sub(r":\d{4}/", f":{port}/", part) for part in checks[0][1:]]
@@ -288,7 +287,7 @@ def test_health_check_tells_ready_from_not_ready(
     assert (done.returncode == 0) is healthy
 
 
-def test_health_check_fails_where_nobody_listens(composition: Composition) -> None:
+def test_health_check_fails_without_a_listening_service(composition: Composition) -> None:
     with server(200) as port:
         pass
     arguments = [
@@ -303,7 +302,7 @@ def test_health_check_fails_where_nobody_listens(composition: Composition) -> No
     )
 
 
-def test_secrets_are_kept_when_made_again_and_are_closed_to_others(
+def test_secrets_are_kept_on_repetition_and_hidden_from_other_users(
     composition: Composition,
 ) -> None:
     script, folder = composition.root / "deploy" / "secrets.sh", composition.root / "made"
@@ -311,17 +310,19 @@ def test_secrets_are_kept_when_made_again_and_are_closed_to_others(
     assert make_secrets(script, folder) == first
     for name in ("sluice_setup_management_url", "sluice_setup_admin_url"):
         (folder / name).unlink()
-    assert make_secrets(script, folder) == first, "the administrators' passwords are kept elsewhere"
+    assert make_secrets(script, folder) == first, (
+        "the administrators' passwords are kept in other files"
+    )
     assert folder.stat().st_mode & 0o077 == 0
     assert {path.stat().st_mode & 0o777 for path in folder.iterdir()} == {0o644}, (
-        "users of containers read them"
+        "users of containers may read them"
     )
     passwords = re.findall(r"[0-9a-f]{48}", "\n".join(first.values()))
-    # PostgreSQL's and RabbitMQ's administrators' stand in two files each.
+    # The passwords of PostgreSQL's and RabbitMQ's administrators are in two files each.
     assert len(set(passwords)) == len(passwords) - 2 == 23
 
 
-def test_secrets_and_images_never_come_into_the_repository() -> None:
+def test_secrets_are_ignored_by_git() -> None:
     assert (
         subprocess.run(
             ["git", "check-ignore", "-q", "deploy/secrets/postgres_password"], check=False

@@ -1,4 +1,4 @@
-"""The images: made of what is there, in the versions of the lock file, for an unprivileged user."""
+"""The images contain existing files and locked versions, and run as an unprivileged user."""
 
 import re
 import tomllib
@@ -19,7 +19,7 @@ TARGETS = ("services", "pilot")
 
 
 def stages(text: str) -> dict[str, tuple[str, list[str]]]:
-    """Name → what it is made from, and its instructions, each in one line."""
+    """Map each stage to its origin and to its instructions, one line each."""
     found: dict[str, tuple[str, list[str]]] = {}
     name = ""
     text, arguments = re.subn(r"(?m)^ARG PYTHON=(\S+)\nFROM \$PYTHON ", r"FROM \1 ", text)
@@ -80,7 +80,7 @@ def _copied(composition: Composition, name: str, sources: list[str]) -> Iterator
     ]
     for source in sources:
         kept = False
-        for rule in rules:  # the last one that fits decides
+        for rule in rules:  # The last matching rule decides.
             if fnmatch(source, rule.removeprefix("!")):
                 kept = rule.startswith("!")
         if not Path(source).exists():
@@ -89,7 +89,7 @@ def _copied(composition: Composition, name: str, sources: list[str]) -> Iterator
             yield f"{name}: {source} is left out by {IGNORE}"
 
 
-def test_images_are_made_of_what_is_there(composition: Composition) -> None:
+def test_images_are_built_from_existing_files(composition: Composition) -> None:
     assert list(findings(composition)) == []
 
 
@@ -116,7 +116,7 @@ def test_images_are_made_of_what_is_there(composition: Composition) -> None:
         (IGNORE, "!requirements.lock\n", "", "requirements.lock is left out"),
     ],
 )
-def test_what_is_not_there_is_found(
+def test_violation_in_the_dockerfile_is_found(
     composition: Composition, file: str, before: str, after: str, finding: str
 ) -> None:
     change(composition.root / file, before, after)
@@ -125,7 +125,7 @@ def test_what_is_not_there_is_found(
 
 
 @pytest.mark.parametrize("extra", TARGETS)
-def test_everything_that_an_image_installs_is_in_the_lock_file(extra: str) -> None:
+def test_lock_file_has_every_package_of_an_image(extra: str) -> None:
     locked = set(
         re.findall(
             r"^([a-z0-9._-]+)==",
@@ -138,7 +138,7 @@ def test_everything_that_an_image_installs_is_in_the_lock_file(extra: str) -> No
     assert needed <= {canonical(name) for name in locked}
 
 
-def test_the_pilot_has_no_web_framework_and_no_database_driver() -> None:
+def test_pilot_image_has_no_web_framework_and_no_database_driver() -> None:
     names = {canonical(name) for name in closure("sluice", "pilot")}
     assert not names & {
         "fastapi",
@@ -154,7 +154,7 @@ def test_the_pilot_has_no_web_framework_and_no_database_driver() -> None:
 
 
 def closure(name: str, extra: str = "") -> set[str]:
-    """A distribution and all it needs on this machine, by the metadata of what is installed."""
+    """Return a distribution and its dependencies by the metadata of installed packages."""
     found: set[str] = set()
     ahead = [(name, extra)]
     while ahead:

@@ -1,5 +1,4 @@
-"""Each service is in the networks that it needs, and a tool reaches the gateway alone. Each rule is
-shown to find what it is there for."""
+"""Each service is in its networks, a tool reaches only the gateway, and rules find violations."""
 
 import pytest
 
@@ -15,17 +14,17 @@ def findings(composition: Composition) -> list[str]:
     return list(networks.findings(composition))
 
 
-def test_networks_are_as_they_have_to_be(composition: Composition) -> None:
+def test_services_are_in_their_networks(composition: Composition) -> None:
     assert findings(composition) == []
     assert set(composition.services) == set(EVERY)
 
 
 @pytest.mark.parametrize("name", EVERY)
 @pytest.mark.parametrize("network", [*MEMBERS, "default"])
-def test_a_service_in_a_wrong_network_is_found(
+def test_service_in_a_wrong_network_is_found(
     composition: Composition, name: str, network: str
 ) -> None:
-    """Put into each that it is not in, and taken out of each that it is in."""
+    """Each service is added to the networks of others and removed from its own."""
     service = composition.services[name]
     service.pop("network_mode", None)
     had = service.get("networks", [])
@@ -38,15 +37,15 @@ def test_a_service_in_a_wrong_network_is_found(
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_a_service_that_names_no_network_is_found(composition: Composition, name: str) -> None:
-    """It would be with all others that name none."""
+def test_service_without_a_network_is_found(composition: Composition, name: str) -> None:
+    """It would be in the default network."""
     composition.services[name].pop("network_mode", None)
     composition.services[name].pop("networks", None)
     assert f"{name}: must not be in the network default" in findings(composition)
 
 
 @pytest.mark.parametrize("name", sorted({*EVERY} - MEMBERS["pilots"]))
-def test_whatever_a_tool_could_reach_is_found(composition: Composition, name: str) -> None:
+def test_service_that_a_tool_could_reach_is_found(composition: Composition, name: str) -> None:
     composition.services[name].pop("network_mode", None)
     composition.services[name]["networks"] = ["pilots"]
     assert f"a tool reaches {name}" in findings(composition)
@@ -95,7 +94,7 @@ def test_whatever_a_tool_could_reach_is_found(composition: Composition, name: st
         ),
     ],
 )
-def test_what_leads_elsewhere_is_found(
+def test_wrong_address_or_network_is_found(
     composition: Composition, file: str, before: str, after: str, finding: str
 ) -> None:
     change(composition.root / file, before, after)

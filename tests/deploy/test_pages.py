@@ -1,5 +1,4 @@
-"""The pages for those who run it: every command, setting, container, file and port in them is
-there."""
+"""Commands, settings, containers, files and ports that operators' pages name exist."""
 
 import re
 from collections.abc import Iterator
@@ -15,9 +14,9 @@ from tests.unit.access.table import PILOT, rows
 PAGES = ("docs/how-to/operate.md", "docs/how-to/run-in-production.md")
 GATEWAY = "deploy/gateway/compose.yml"
 CONTAINERS = re.compile(r"docker compose (ps|logs|exec|up|stop|restart)((?: [\w:/=.-]+)*)")
-#: Who asks by the gateway, as the table of routes calls it.
+#: Callers that use the gateway, as the table of routes names them.
 PILOT_ITSELF, ENROLLED = "pilot:itself", "pilot:enrolled"
-#: Options with a value of their own.
+#: Options that take a value.
 VALUED = {"-e", "--since", "--tail"}
 
 
@@ -55,7 +54,7 @@ def _containers(composition: Composition, text: str) -> Iterator[str]:
             for before, word in zip(["", *words], words, strict=False)
             if before not in VALUED and not word.startswith("-")
         ]
-        # What follows the container of ``exec`` is its command.
+        # The words after the container of ``exec`` are its command.
         yield from (
             name
             for name in names[: 1 if verb == "exec" else None]
@@ -81,7 +80,7 @@ def test_pages_agree_with_the_code(composition: Composition) -> None:
         ("/api/v1/unmatched", "/api/v1/unknown", "intake has no /api/v1/unknown"),
     ],
 )
-def test_what_is_not_there_is_found(
+def test_wrong_name_in_a_page_is_found(
     composition: Composition, before: str, after: str, finding: str
 ) -> None:
     change(composition.root / PAGES[0], before, after)
@@ -89,12 +88,12 @@ def test_what_is_not_there_is_found(
     assert any(finding in one for one in found), found
 
 
-def test_files_that_pages_name_are_there(composition: Composition) -> None:
+def test_missing_file_in_a_page_is_found(composition: Composition) -> None:
     change(composition.root / PAGES[1], "deploy/gateway/compose.yml", "deploy/gate/compose.yml")
     assert any("there is no deploy/gate/compose.yml" in one for one in findings(composition))
 
 
-def test_page_says_how_to_fix_every_image_that_is_not_ours(composition: Composition) -> None:
+def test_page_pins_every_foreign_image(composition: Composition) -> None:
     page = (composition.root / PAGES[1]).read_text(encoding="utf-8")
     foreign = {
         name: service["image"]
@@ -112,13 +111,13 @@ def test_page_says_how_to_fix_every_image_that_is_not_ours(composition: Composit
     assert f"ARG PYTHON={base}\n" in dockerfile
 
 
-def test_gateway_leads_to_the_wms_and_is_opened_where_the_page_says(
+def test_gateway_leads_to_the_wms_and_its_port_is_documented(
     composition: Composition,
 ) -> None:
     data = read_yaml(composition.root / GATEWAY)
     assert schema_errors_of(data) == []
     assert set(data["services"]) == {"gateway"}
-    # Ports lead to a container that is in a network which is not internal; lists are joined.
+    # Published ports need a network that is not internal; lists are merged.
     assert data["services"]["gateway"]["networks"] == ["edge"]
     assert not composition.services["gateway"].get("ports")
     configuration = (composition.root / "deploy/gateway/nginx.conf").read_text(encoding="utf-8")
@@ -129,7 +128,7 @@ def test_gateway_leads_to_the_wms_and_is_opened_where_the_page_says(
     assert (host, int(target)) == ("wms", CONTAINER_PORTS["wms"])
 
 
-def test_gateway_passes_on_what_pilots_ask_and_nothing_else(composition: Composition) -> None:
+def test_gateway_forwards_only_requests_of_pilots(composition: Composition) -> None:
     configuration = (composition.root / "deploy/gateway/nginx.conf").read_text(encoding="utf-8")
     asked = {row.address: row.method for row in rows() if row.who & {PILOT_ITSELF, ENROLLED}}
     [registration] = [address for address in asked if address.endswith("/pilots")]

@@ -1,5 +1,4 @@
-"""Everything but storages, secrets and backup is lost in the middle of a run; a new stack carries
-on from the backup."""
+"""A new stack continues a run after everything but storages, secrets and backup was lost."""
 
 import contextlib
 import os
@@ -12,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sluice.contracts.chains import Chain, ChainTask
+from sluice.contracts.chains.chains import Chain, ChainTask
 from stack.postgres import as_system_user
 from stack.running_stack import ROOT, RunningStack, started
 from tests.e2e.spd_runs import carry_runs, follow_runs, generate_run
@@ -43,7 +42,7 @@ PGDATA = Path("postgres-data/18/docker")
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Not below pytest's own: as root, the database runs as a user who must get in."""
+    """Yield a folder outside of pytest's, as the user of the database needs access."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-restore-"))
     folder.chmod(0o755)
     yield folder / "stack"
@@ -51,7 +50,7 @@ def folder() -> Iterator[Path]:
 
 
 def lose_everything(stack: RunningStack) -> None:
-    """The runner first, which would start the others again."""
+    """Kill all processes and delete their data; the runner is first, as it restarts the others."""
     runner = psutil.Process(stack.pid)
     everyone = [runner, *runner.children(recursive=True)]
     runner.suspend()
@@ -65,8 +64,7 @@ def lose_everything(stack: RunningStack) -> None:
 
 
 def restore(folder: Path) -> None:
-    """As the how-to says: the base backup into a new data folder, the old backup out of the way of
-    the new one."""
+    """Restore the base backup as the how-to says, with the old backup moved away."""
     before = folder.with_name("backup-before")
     (folder / "backup").rename(before)
     data = folder / PGDATA
@@ -104,7 +102,7 @@ def resend(stack: RunningStack) -> str:
 
 
 def logins_of(folder: Path, databases: dict[str, str]) -> dict[str, str]:
-    """Each service's own URL, with the address that the server has here."""
+    """Return the services' own URLs with the address of the local server."""
     address = next(iter(databases.values())).rpartition("@")[2].partition("/")[0]
     urls = {
         name: (folder / "secrets" / f"sluice_{name}_database_url").read_text().strip()
@@ -113,11 +111,10 @@ def logins_of(folder: Path, databases: dict[str, str]) -> dict[str, str]:
     return {name: url.replace("postgres:5432", address) for name, url in urls.items()}
 
 
-def test_a_new_stack_carries_on_from_the_backup(
+def test_new_stack_continues_from_the_backup(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Invariants 2 and 7: messages were under way in the broker, jobs in pilots' hands, when all
-    that was lost."""
+    """Invariants 2 and 7: at the time of the loss the broker had messages, and pilots had jobs."""
     run = generate_run(tmp_path, 8, frames=10)
     with started(folder, OPTIONS) as stack:
         monkeypatch.setenv("SLUICE_DMS_URL", stack.services["dms"])
@@ -132,7 +129,7 @@ def test_a_new_stack_carries_on_from_the_backup(
         def strike(chain: Chain, tasks: Sequence[ChainTask]) -> None:
             for task in tasks:
                 if task.step == "decode" and task.jobs and task.jobs.finished > 2 and not hidden:
-                    # From here on nothing that is sent to the DMS reaches it.
+                    # From now on no message to the DMS arrives.
                     stack.ask(do="fault", link="dms>rabbitmq", kind="black-hole", seconds=600.0)
                     hidden.append(task.step)
                 if hidden and task.jobs and task.step == "decode" and task.jobs.finished > 6:

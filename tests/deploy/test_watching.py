@@ -1,5 +1,4 @@
-"""Alerts, dashboards and what Prometheus asks: only what the services really have, and a section to
-read for each alert."""
+"""Alerts, dashboards and scrape jobs use existing metrics, and each alert has a runbook section."""
 
 import json
 import re
@@ -30,7 +29,7 @@ def alerts(composition: Composition) -> list[dict[str, Any]]:
 
 
 def panels(composition: Composition) -> list[dict[str, Any]]:
-    """With something to show; not the headings of rows."""
+    """Return the panels that show data, without headings of rows."""
     files = sorted((composition.root / DASHBOARD).parent.glob("*.json"))
     dashboards = [json.loads(file.read_text(encoding="utf-8")) for file in files]
     return [
@@ -102,7 +101,7 @@ def scrape_findings(composition: Composition) -> Iterator[str]:
 
 
 def _files(composition: Composition, configuration: dict[str, Any]) -> Iterator[str]:
-    """Every file that a container is told to read is one that it has."""
+    """Find files that a container should read but does not have."""
     wanted = [f"/etc/prometheus/{Path(file).name}" for file in configuration["rule_files"]]
     wanted += [
         part.partition("=")[2]
@@ -148,15 +147,15 @@ def findings(composition: Composition) -> list[str]:
     ]
 
 
-def test_alerts_dashboards_and_scraping_agree_with_the_code(composition: Composition) -> None:
+def test_alerts_dashboards_and_scrape_jobs_agree_with_the_code(composition: Composition) -> None:
     assert findings(composition) == []
     assert len(alerts(composition)) > 20
     assert len(panels(composition)) > 20
 
 
-def test_dead_letters_of_every_queue_wake_a_person(composition: Composition) -> None:
+def test_dead_letters_of_every_queue_raise_a_critical_alert(composition: Composition) -> None:
     [rule] = [rule for rule in alerts(composition) if "sluice_queue_dead" in rule["expr"]]
-    assert "{" not in rule["expr"], "of all queues"
+    assert "{" not in rule["expr"], "the rule covers all queues"
     assert rule["labels"]["severity"] == "critical"
     assert QUEUES
 
@@ -222,7 +221,7 @@ def test_dead_letters_of_every_queue_wake_a_person(composition: Composition) -> 
         ("docker-compose.yml", "dashboards/sluice.json", "dashboards/home.json", "there is no"),
     ],
 )
-def test_what_the_services_do_not_have_is_found(
+def test_unknown_metric_label_or_address_is_found(
     composition: Composition, file: str, before: str, after: str, finding: str
 ) -> None:
     if file == DASHBOARD:

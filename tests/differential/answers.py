@@ -1,5 +1,4 @@
-"""The same template on the same files, by the reference runner and by Sluice: what each of them
-answers."""
+"""Run the same template on the same files with cwltool and with Sluice, and return both answers."""
 
 import asyncio
 import hashlib
@@ -19,22 +18,22 @@ from sluice.cli.template_files import read_template_files
 from sluice.cli.transfer.inputs import entries_of_paths
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.cli.transfer.upload import upload_files
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import File, NewDataset
-from sluice.contracts.naming import own_name
-from sluice.contracts.plan import PlanOutput
-from sluice.contracts.states import ChainState, EntryKind
-from sluice.contracts.templates import Template
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.naming import own_name
+from sluice.contracts.common.states import ChainState, EntryKind
+from sluice.contracts.data.datasets import File, NewDataset
+from sluice.contracts.templates.plan import PlanOutput
+from sluice.contracts.templates.templates import Template
 from tests.differential.reference import order_of
 from tests.waiting import eventually
 
-#: Seconds between two looks at a chain.
+#: Seconds between two queries of a chain.
 LOOK = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A file: its name, what is in it, and what lies beside it (its secondary files)."""
+    """A file: its name, its digest, and its secondary files."""
 
     name: str
     sha256: str
@@ -43,24 +42,24 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A directory: its name, and all that is below it with its path (None: a directory)."""
+    """A directory: its name, and the digest of each path below it; None for a directory."""
 
     name: str
     content: tuple[tuple[str, str | None], ...]
 
 
-#: Output of the workflow → its value: a file, a directory, a list in order, or plain data.
+#: Output of the workflow → its value: a file, a directory, an ordered list, or plain data.
 Answer = Mapping[str, Any]
 
 
 def by_cwltool(
     workflow: Path, files: Sequence[Path], params: Mapping[str, Any], *, folder: Path
 ) -> Answer:
-    """Raises ``CalledProcessError`` where cwltool refuses or fails; what it said is printed."""
+    """Run cwltool and print its messages; raise ``CalledProcessError`` if it fails."""
     (folder / "order.json").write_text(json.dumps({**order_of(files), **params}))
     program = str(
         Path(sys.executable).with_name("cwltool")
-    )  # started as a module, it answers 0 whatever happens
+    )  # As a module it would always end with status 0.
     command = [program, "--quiet", "--outdir", str(folder / "out"), str(workflow), "order.json"]
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=120, check=False
@@ -71,19 +70,19 @@ def by_cwltool(
 
 
 def answer_of_order(outputs: Mapping[str, Any]) -> Answer:
-    """Of a runner's output object."""
+    """Convert the output object of a runner."""
     return {name: _given(value) for name, value in outputs.items()}
 
 
 def by_sluice(url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]) -> Answer:
-    """The chain's outputs as the catalogue has them. Fails where the chain does not finish."""
+    """Return the chain's outputs in the catalogue; fail if the chain does not finish."""
     return asyncio.run(carry_by_sluice(url, workflow, files, params))
 
 
 async def carry_by_sluice(
     url: str, workflow: Path, files: Sequence[Path], params: Mapping[str, Any]
 ) -> Answer:
-    """As ``by_sluice``."""
+    """Do the same as ``by_sluice``."""
     given = read_template_files([workflow]).new(workflow.stem)
     async with connected(url) as connection:
         template = await connection.operator.store_template(given)
@@ -100,7 +99,7 @@ async def carry_by_sluice(
 
 
 async def answer_of_chain(connection: Connection, chain: Chain, template: Template) -> Answer:
-    """Waits until it has ended. Fails where it did not finish."""
+    """Wait for the end of the chain and return its outputs; fail if it does not finish."""
 
     async def has_ended() -> bool:
         nonlocal chain
@@ -136,7 +135,7 @@ def _entry(file: File, output: PlanOutput) -> Any:
 
 
 def _given(value: Any) -> Any:
-    """What a job left out has no place in a data set."""
+    """Convert a value without missing entries of lists, which a data set cannot have."""
     found = _comparable(value)
     return [item for item in found if item is not None] if isinstance(found, list) else found
 

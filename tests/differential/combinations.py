@@ -1,4 +1,4 @@
-"""Shapes of steps over values, and over each with each: as those in `shapes`."""
+"""Shapes of steps over values and over cross products, like those in `shapes`."""
 
 from hypothesis import strategies as st
 
@@ -8,7 +8,7 @@ from tests.differential.tools import shell, tool
 
 
 def sweep(draw: st.DrawFn, graph: Graph) -> None:
-    """Over values alone."""
+    """Scatter over values only."""
     words = draw(st.lists(st.sampled_from(WORDS), max_size=4, unique=True))
     number = len(graph.steps)
     run = tool(
@@ -22,7 +22,7 @@ def sweep(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def each_with_each(draw: st.DrawFn, graph: Graph) -> None:
-    """Of a data set and values."""
+    """Scatter over the cross product of a data set and values."""
     number, source = len(graph.steps), pick(draw, graph, each_file)
     words = draw(st.lists(st.sampled_from(WORDS), max_size=2, unique=True))
     run = shell(
@@ -37,7 +37,7 @@ def each_with_each(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def squared(draw: st.DrawFn, graph: Graph) -> None:
-    """Of two data sets, or of one with itself."""
+    """Scatter over the cross product of two data sets, or of a data set with itself."""
     number, first = len(graph.steps), pick(draw, graph, each_file)
     second = pick(draw, graph, each_file)
     run = shell(

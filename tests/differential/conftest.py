@@ -1,4 +1,4 @@
-"""One system for all comparisons but those in containers."""
+"""One system for all comparisons except those in containers."""
 
 from collections.abc import Iterator
 

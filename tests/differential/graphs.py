@@ -1,5 +1,7 @@
-"""Random templates: graphs of steps of every shape, as CWL workflows over the data set ``texts``
-and the file ``extra``."""
+"""Random templates: graphs of steps as CWL workflows over a data set and a file.
+
+The data set is ``texts``, and the file is ``extra``.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +14,7 @@ from tests.differential.growing import Graph
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A workflow that both runners take, and the names of the shapes in it."""
+    """A workflow that both runners accept, and the names of its shapes."""
 
     document: dict[str, Any]
     shapes: list[str]
@@ -35,14 +37,16 @@ def graphs(draw: st.DrawFn) -> Drawn:
 
 @dataclass(frozen=True, slots=True)
 class _Maker:
-    """``needs``: kinds of streams, at least so many of each. ``weight``: what is seldom possible is
-    then drawn more often."""
+    """A shape, which ``needs`` at least ``least`` streams of each kind.
+
+    A high ``weight`` lets shapes that are seldom possible be drawn more often.
+    """
 
     make: Any
     needs: Any
     least: int = 1
     weight: int = 1
-    #: How often in a graph; None: as it comes.
+    #: Maximal number in a graph; None means no bound.
     most: int | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""A graph of steps that grows, and the workflow that it is."""
+"""A graph of steps that grows, and its workflow."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -6,16 +6,19 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """What a step hands on. ``kind``: ``file``, ``int``, ``folder``, ``files``. ``many``: one for
-    each file of the data set. ``sparse``: some may be missing."""
+    """An output of a step.
+
+    ``kind`` is ``file``, ``int``, ``folder`` or ``files``. ``many`` means one for each file of the
+    data set, and ``sparse`` that some may be missing.
+    """
 
     ref: str
     kind: str = "file"
     many: bool = True
     sparse: bool = False
-    #: Those of one line have their files in step.
+    #: Streams of one line have corresponding files.
     line: int = 0
-    #: Some may have the same name.
+    #: Whether some files may have the same name.
     alike: bool = False
 
 
@@ -26,7 +29,7 @@ class Graph:
         default_factory=lambda: [Stream("texts"), Stream("extra", many=False)]
     )
     read: set[str] = field(default_factory=set)
-    #: Names of the shapes that were drawn.
+    #: Names of the drawn shapes.
     shapes: list[str] = field(default_factory=list)
     _reads_alike: bool = False
 
@@ -35,7 +38,7 @@ class Graph:
         return [stream for stream in self.streams if "/" in stream.ref]
 
     def add(self, given: dict[str, Any], *found: Stream) -> None:
-        """``found``: with the names of their ports."""
+        """Add a step with the outputs ``found``, which are named after their ports."""
         name = f"s{len(self.steps)}"
         self.steps[name] = {**given, "out": [stream.ref for stream in found]}
         self.streams += [
@@ -45,7 +48,10 @@ class Graph:
         self._reads_alike = False
 
     def source(self, stream: Stream, *, together: bool = False) -> Any:
-        """``together``: with files of the same number, so that missing ones keep their place."""
+        """Return the source of an input.
+
+        With ``together`` missing files keep their place, for scatters over several streams.
+        """
         self._read(stream)
         leaves_out = stream.sparse and stream.many and not together
         return {"source": stream.ref, "pickValue": "all_non_null"} if leaves_out else stream.ref
@@ -60,7 +66,10 @@ class Graph:
         self._reads_alike |= stream.alike
 
     def document(self, kept: set[str]) -> dict[str, Any]:
-        """``kept``: streams that are outputs, as all are that nobody reads."""
+        """Return the workflow.
+
+        Its outputs are the streams in ``kept`` and all that no step uses.
+        """
         outputs = [
             stream for stream in self.made if stream.ref in kept or stream.ref not in self.read
         ]

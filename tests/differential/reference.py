@@ -1,5 +1,7 @@
-"""The reference runner in a process of its own that stays, as its start takes longer than a run:
-one line in, one line out."""
+"""cwltool in a process that stays, as its start takes longer than a run.
+
+The process reads and writes one line for each run.
+"""
 
 import json
 import logging
@@ -12,7 +14,7 @@ from typing import Any
 
 
 class Reference:
-    """Runs workflows with cwltool, one after the other."""
+    """Run workflows with cwltool, one after the other."""
 
     def __enter__(self) -> "Reference":
         self._process = subprocess.Popen(
@@ -32,7 +34,7 @@ class Reference:
         self._process.communicate(timeout=60)
 
     def run(self, workflow: Path, order: Mapping[str, Any], *, folder: Path) -> dict[str, Any]:
-        """The output object; raises ``RuntimeError`` where cwltool refuses or fails."""
+        """Return the output object; raise ``RuntimeError`` if cwltool fails."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(
@@ -47,7 +49,7 @@ class Reference:
 
 
 def order_of(files: Sequence[Path]) -> dict[str, Any]:
-    """The data set, as the input that all workflows here have which take one."""
+    """Return the data set as the input ``texts``, or no input without files."""
     if not files:
         return {}
     return {
@@ -64,8 +66,8 @@ def _serve() -> None:
     answers, sys.stdout = sys.stdout, sys.stderr
     yaml = YAML()
     for line in sys.stdin:
-        # Fractions as its command reads them from a file: they are written on command lines as they
-        # are written there.
+        # cwltool's own command reads fractions like this, and writes them unchanged on command
+        # lines.
         given = json.loads(line, parse_float=yaml.load)
         print(json.dumps(_answer(**given)), file=answers, flush=True)
 

@@ -1,4 +1,4 @@
-"""The shapes that steps of random templates have: each adds a step, or a few, to a graph."""
+"""Shapes of steps in random templates: each adds one or more steps to a graph."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.differential.growing import Graph, Stream
 from tests.differential.tools import joining, keeping_word, on_each, shell, tool
 
-#: What a tool does to a text.
+#: Commands that a tool applies to a text.
 COMMANDS = (
     ["rev"],
     ["sort"],
@@ -18,7 +18,7 @@ COMMANDS = (
     ["wc", "-c"],
     ["uniq"],
 )
-#: Some are in no text of some data sets, and one in no text at all.
+#: Some words are missing in some texts, and one is in no text.
 WORDS = ("apple", "e", "Z", "9", "nowhere")
 
 
@@ -62,7 +62,7 @@ def map_each(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def stay_loaded(draw: st.DrawFn, graph: Graph) -> None:
-    """A tool that stays loaded, and keeps the word that it was given first."""
+    """Map with a warm worker that keeps its first word."""
     source = pick(draw, graph, each_file)
     run = keeping_word(len(graph.steps))
     step = {
@@ -76,12 +76,12 @@ def stay_loaded(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def _line(graph: Graph, source: Stream) -> int:
-    """Where missing ones are left out, the others are counted anew."""
+    """Return the line of a map; without missing files the others are numbered anew."""
     return len(graph.steps) + 1 if source.sparse else source.line
 
 
 def batched(draw: st.DrawFn) -> dict[str, Any]:
-    """Several files a job, or not."""
+    """Batch several files in a job, or not."""
     size = draw(st.sampled_from([0, 0, 0, 2, 4]))
     return {"sluice:batch": {"files": size}} if size else {}
 
@@ -138,7 +138,7 @@ def merge(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def _in_levels(draw: st.DrawFn) -> dict[str, Any]:
-    """A tree, or not."""
+    """Merge as a tree, or not."""
     size = draw(st.sampled_from([0, 0, 2, 3]))
     return {"sluice:merge": {"files": size, "tree": True}} if size else {}
 
@@ -332,7 +332,7 @@ def add_up(draw: st.DrawFn, graph: Graph) -> None:
 
 
 def folder(draw: st.DrawFn, graph: Graph) -> None:
-    """The reference runner cannot put two directories of one name into its output folder."""
+    """Make a directory for each file; cwltool cannot output two of the same name."""
     source = pick(draw, graph, lambda stream: each_file(stream) and not stream.alike)
     name = f"$(inputs.f.nameroot).t{len(graph.steps)}"
     output = {"type": "Directory", "outputBinding": {"glob": name}}

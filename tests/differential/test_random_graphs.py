@@ -1,7 +1,6 @@
-"""Random templates, each by the reference runner and by Sluice: the same answer, whatever the
-graph.
+"""Random templates give the same answer with cwltool and with Sluice.
 
-``SLUICE_GRAPHS`` is how many are drawn (30); a longer search is ``SLUICE_GRAPHS=5000 make
+``SLUICE_GRAPHS`` is the number of graphs (30). A longer search is ``SLUICE_GRAPHS=5000 make
 test-long PYTEST_ARGS="-k graphs"``.
 """
 
@@ -24,10 +23,10 @@ from hypothesis import strategies as st
 from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer.inputs import entries_of_paths
 from sluice.cli.transfer.upload import upload_files
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.plan import DataEntries
-from sluice.contracts.templates import NewTemplate, Template
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.templates.plan import DataEntries
+from sluice.contracts.templates.templates import NewTemplate, Template
 from tests.differential.answers import answer_of_chain, answer_of_order
 from tests.differential.graphs import SHAPES, Drawn, graphs
 from tests.differential.reference import Reference, order_of
@@ -35,13 +34,12 @@ from tests.draws import examples
 from tests.e2e.systems import LiveSystem
 
 GRAPHS = int(os.environ.get("SLUICE_GRAPHS") or examples(30))
-#: So many are drawn together, and are on their way at the same time: what they are done with
-#: together costs less for each.
+#: Number of graphs that are drawn and run together, which costs less for each.
 TOGETHER = min(10, GRAPHS)
-#: Among so many every shape is drawn.
+#: This many graphs have every shape.
 ENOUGH = 150
-#: Graphs with the shape of a tool that stays loaded go by `sluice cwl-runner` as well, so many.
-KEEPS_LOADED, MOST_BY_RUNNER = "stay_loaded", 5
+#: The shape of a warm worker, and the number of such graphs that also run with `sluice cwl-runner`.
+KEEPS_LOADED, MAX_BY_RUNNER = "stay_loaded", 5
 
 pytestmark = [pytest.mark.xdist_group("differential"), pytest.mark.timeout(600 + 5 * GRAPHS)]
 
@@ -52,13 +50,13 @@ TEXTS = {
     "d.txt": "xyz",
     "e.txt": "".join(f"line {number}\n" for number in range(30)),
 }
-#: The files of each data set; one is drawn for the graphs that are on their way together.
+#: The files of each data set; graphs that run together share one.
 DATASETS = (("a.txt",), ("b-2_x.txt", "c.txt", "d.txt"), tuple(TEXTS))
 
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Files, and the data set that they are."""
+    """Files, and the data set that contains them."""
 
     files: Sequence[Path]
     dataset: UUID
@@ -100,11 +98,11 @@ async def _bring_in(url: str, files: Sequence[Path]) -> Given:
         return Given(files, dataset.uid)
 
 
-@pytest.mark.long("what is drawn goes beyond the templates of test_same_answer.py")
+@pytest.mark.long("test_same_answer.py has fixed templates of the same features")
 @pytest.mark.hypothesis
-# Of ten graphs; as an error it would stand in the place of what went wrong.
+# The warning about ten graphs would hide the actual error.
 @pytest.mark.filterwarnings("ignore:Generating overly large repr")
-def test_random_graphs_give_the_same(bench: Bench) -> None:
+def test_random_graphs_give_the_same_answer_as_cwltool(bench: Bench) -> None:
     answered: list[bool] = []
     by_runner: list[Drawn] = []
 
@@ -124,7 +122,7 @@ def test_random_graphs_give_the_same(bench: Bench) -> None:
         for graph, wanted, got in zip(documents, expected, found, strict=True):
             assert got == wanted, f"{len(texts.files)} files: {json.dumps(graph)}"
         for one, wanted in zip(drawn, expected, strict=True):
-            if KEEPS_LOADED in one.shapes and len(by_runner) < MOST_BY_RUNNER:
+            if KEEPS_LOADED in one.shapes and len(by_runner) < MAX_BY_RUNNER:
                 by_runner.append(one)
                 for document in (one.document, without_warm(one.document)):
                     got = _by_our_runner(bench, document, texts)
@@ -133,11 +131,11 @@ def test_random_graphs_give_the_same(bench: Bench) -> None:
 
     compare()
     assert len(answered) >= GRAPHS // TOGETHER * TOGETHER
-    assert sum(answered) > 0.8 * len(answered), "graphs that give nothing show nothing"
+    assert sum(answered) > 0.8 * len(answered), "graphs without outputs prove nothing"
     assert by_runner or len(answered) < ENOUGH
 
 
-def test_every_shape_is_drawn_sooner_or_later() -> None:
+def test_every_shape_is_drawn() -> None:
     shapes: set[str] = set()
 
     @settings(max_examples=ENOUGH, deadline=None, suppress_health_check=list(HealthCheck))
@@ -150,7 +148,7 @@ def test_every_shape_is_drawn_sooner_or_later() -> None:
 
 
 def without_warm(graph: dict[str, Any]) -> dict[str, Any]:
-    """The same with every tool started for each job."""
+    """Return the graph with every tool started anew for each job."""
     steps = {
         name: {key: value for key, value in step.items() if key != "sluice:warm"}
         for name, step in graph["steps"].items()
@@ -159,7 +157,7 @@ def without_warm(graph: dict[str, Any]) -> dict[str, Any]:
 
 
 def _by_our_runner(bench: Bench, graph: dict[str, Any], texts: Given) -> Any:
-    """Of `sluice cwl-runner`, whose tools stay loaded as well."""
+    """Return the answer of `sluice cwl-runner`, which has warm workers, too."""
     folder, given = _folder_with(bench, graph, texts)
     (folder / "order.json").write_text(json.dumps(given))
     command = ["--quiet", "--url", bench.url, "workflow.cwl", "order.json"]
@@ -181,7 +179,7 @@ def _expected(bench: Bench, graph: dict[str, Any], texts: Given) -> Any:
 
 
 def _folder_with(bench: Bench, graph: dict[str, Any], texts: Given) -> tuple[Path, dict[str, Any]]:
-    """A folder with the graph as ``workflow.cwl``, and its job order."""
+    """Return a folder with the graph as ``workflow.cwl``, and its job order."""
     folder = bench.folder / uuid4().hex
     folder.mkdir()
     (folder / "workflow.cwl").write_text(json.dumps(graph))
@@ -195,8 +193,7 @@ async def _carry_all(bench: Bench, drawn: Sequence[dict[str, Any]], texts: Given
         asked = await asyncio.gather(
             *(_request(connection, bench, graph, texts) for graph in drawn)
         )
-        # One after the other: the others go on meanwhile, and to ask for all of them again and
-        # again is work, too.
+        # Wait for one chain at a time: the others continue, and polling all of them takes time.
         return [await answer_of_chain(connection, chain, template) for chain, template in asked]
 
 

@@ -1,4 +1,4 @@
-"""Sluice and the reference runner give the same files, of the same names, in the same order."""
+"""Sluice and cwltool give the same files with the same names in the same order."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -14,12 +14,12 @@ from tests.differential.reference import Reference, order_of
 from tests.e2e.systems import LiveSystem
 
 pytestmark = [
-    pytest.mark.long("what each feature makes is tested where it is: planner, linker, pilot"),
+    pytest.mark.long("planner, linker and pilot have tests of each feature"),
     pytest.mark.xdist_group("differential"),
 ]
 
 TEMPLATES = sorted((Path(__file__).parent / "templates").glob("*.cwl"))
-#: So many are on their way at the same time.
+#: Number of templates that run at the same time.
 TOGETHER = 4
 
 TEXTS = {
@@ -31,7 +31,7 @@ TEXTS = {
     "f.txt": "apple",
 }
 
-#: By template; none where it has no parameters.
+#: Parameters by template, for templates that have parameters.
 PARAMS: Mapping[str, Mapping[str, Any]] = {
     "bindings": {"words": ["x y", "z"], "share": 1.5e-7},
     "branches": {"fast": False},
@@ -60,16 +60,16 @@ PARAMS: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-#: By template, parameters that are files: what is in them.
+#: Contents of parameters that are files, by template.
 FILES: Mapping[str, Mapping[str, str]] = {
     "file-parameters": {"words": "apple\nfig\n", "title": "T\n"}
 }
-#: By template, further data sets: how many files each has.
+#: Additional data sets by template, with their numbers of files.
 DATA_SETS: Mapping[str, Mapping[str, int]] = {"several-data-sets": {"mates": 6, "few": 2}}
 
 
 def _kinds(folder: Path) -> Mapping[str, Any]:
-    """A directory, a file with others beside it, and lists of both."""
+    """Return a directory, a file with secondary files, and lists of both."""
     folder.mkdir()
     trees = _directories(folder / "trees")
     marked = _measured_texts(folder / "marked")
@@ -88,11 +88,11 @@ def _object(path: Path) -> dict[str, Any]:
     return {"class": "Directory" if path.is_dir() else "File", "location": path.as_uri()}
 
 
-#: By template, what makes parameters that are files or directories, in a folder.
+#: Functions that make parameters with files or directories, by template.
 OBJECTS: Mapping[str, Callable[[Path], Mapping[str, Any]]] = {"kinds-of-parameters": _kinds}
 
-#: By template, outputs that are lists in lists, as a nested_crossproduct gives them: how deep. A
-#: data set has the same row by row.
+#: Depth of outputs that are nested lists, by template, as nested_crossproduct gives them. A data
+#: set has the same entries row by row.
 NESTED: Mapping[str, Mapping[str, int]] = {"crossproducts": {"nested": 2, "seen": 3}}
 
 
@@ -104,7 +104,7 @@ def _texts(folder: Path) -> list[Path]:
 
 
 def _measured_texts(folder: Path) -> list[Path]:
-    """Each with its length beside it, some with a note."""
+    """Return the texts, each with its length and some with a note as secondary files."""
     files = _texts(folder)
     for number, path in enumerate(files):
         path.with_name(f"{path.name}.len").write_text(str(path.stat().st_size))
@@ -125,7 +125,7 @@ def _texts_in(folder: Path, *names: str) -> None:
         (folder / name).write_text(f"{folder.name} {name}\n")
 
 
-#: By template, what makes its data set, if that is not the texts.
+#: Functions that make the data set, by template, for those that do not use the texts.
 INPUTS: Mapping[str, Callable[[Path], list[Path]]] = {
     "values-alone": lambda folder: [],
     "first-secondary": _measured_texts,
@@ -135,8 +135,7 @@ INPUTS: Mapping[str, Callable[[Path], list[Path]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What both runners are given: a template, the files of its data set, its parameters; and a
-    folder to work in."""
+    """The inputs of both runners: a template, files, parameters, and a working folder."""
 
     template: Path
     files: list[Path]
@@ -146,7 +145,7 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What each runner answered, or why it did not."""
+    """The answer of each runner, or its error."""
 
     expected: Answer | BaseException
     found: Answer | BaseException
@@ -156,8 +155,7 @@ class Pair:
 def pairs(
     system: LiveSystem, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
 ) -> Mapping[Path, Pair]:
-    """Of the templates that are asked for. The reference runner works beside Sluice, which has
-    several at a time."""
+    """Compute the answers for the selected templates, with both runners in parallel."""
     items = [
         item
         for item in request.session.items
@@ -173,15 +171,15 @@ def pairs(
 
 
 @pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.stem)
-def test_the_answer_is_the_reference_runners(template: Path, pairs: Mapping[Path, Pair]) -> None:
+def test_template_gives_the_same_answer_as_cwltool(
+    template: Path, pairs: Mapping[Path, Pair]
+) -> None:
     pair = pairs[template]
     for answer in (pair.expected, pair.found):
         if isinstance(answer, BaseException):
             raise answer
     assert isinstance(pair.expected, Mapping)
-    assert any(pair.expected.values()), (
-        "the template gives nothing on these files, which shows nothing"
-    )
+    assert any(pair.expected.values()), "a template without outputs on these files proves nothing"
     assert pair.found == _row_by_row(pair.expected, NESTED.get(template.stem, {}))
 
 
@@ -235,7 +233,7 @@ def _data_set(name: str, files: int, folder: Path) -> list[Any]:
 
 
 def _written(texts: Mapping[str, str], folder: Path) -> dict[str, Any]:
-    """The parameters, each the CWL File object of a file of this text."""
+    """Write the texts, and return CWL File objects by name."""
     folder.mkdir()
     for name, text in texts.items():
         (folder / f"{name}.txt").write_text(text)

@@ -1,5 +1,7 @@
-"""The same for tools in containers. Both runners are given Docker's command, which here is Podman's
-in its place."""
+"""Tools in containers give the same answer with cwltool and with Sluice.
+
+Both runners use Docker's command, for which Podman stands in.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,7 +41,7 @@ def url(tmp_path: Path) -> Iterator[str]:
     podman.stop()
 
 
-def test_the_answer_is_the_reference_runners(url: str, tmp_path: Path) -> None:
+def test_tool_in_a_container_gives_the_same_answer_as_cwltool(url: str, tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     files = [tmp_path / "in" / name for name in list(TEXTS)[:3]]
     for path in files:

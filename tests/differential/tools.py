@@ -60,7 +60,7 @@ serve(main)
 
 
 def keeping_word(number: int) -> dict[str, Any]:
-    """It may stay loaded, and keeps the word that it was given first."""
+    """Return a tool that may be a warm worker and that keeps its first word."""
     return tool(
         [sys.executable, "-c", _KEEPS_WORD],
         {"f": "File", "word": "string"},

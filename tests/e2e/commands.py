@@ -1,4 +1,4 @@
-"""The command, run as people type it, and a workflow with its files for it."""
+"""Run the command as people type it, and write workflows and files for it."""
 
 import os
 import signal
@@ -78,7 +78,7 @@ def write_texts(folder: Path, *words: str) -> list[str]:
 
 
 def interrupted(*arguments: str) -> tuple[str, str]:
-    """Runs until there is a chain, then Ctrl-C: the chain, and what was said."""
+    """Interrupt a run with Ctrl-C when its chain exists; return the chain and the output."""
     command = [SLUICE, "run", *arguments]
     with subprocess.Popen(
         command, stderr=subprocess.PIPE, text=True, env=os.environ | NO_CONTAINERS

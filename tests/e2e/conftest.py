@@ -1,5 +1,4 @@
-"""The systems that scenarios run on, one after the other: the embedded one and the stack, each
-started once."""
+"""The systems of the scenarios: the embedded system and the stack, each started once."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -12,13 +11,16 @@ from tests.e2e.systems import LiveSystem, System, live_system
 
 Scene = Callable[[], AbstractContextManager[System]]
 
-#: For scenarios that run on both; those of one group run one after the other, in one process.
+#: For scenarios that run on both systems; tests of one group run one after the other in one
+#: process.
 BOTH = [
     pytest.param(
         "embedded",
         marks=[
             pytest.mark.xdist_group("e2e-embedded"),
-            pytest.mark.long("the same on the stack; tests/e2e/test_up_and_down.py kills this one"),
+            pytest.mark.long(
+                "runs on the stack, too; tests/e2e/test_up_and_down.py kills an embedded system"
+            ),
         ],
     ),
     pytest.param("stack", marks=pytest.mark.xdist_group("e2e-stack")),
@@ -27,8 +29,10 @@ BOTH = [
 
 @pytest.fixture(scope="package")
 def system() -> Iterator[LiveSystem]:
-    """For the tests of the command, which share it. Tools tell some of them by files of theirs how
-    far they are, so they are not contained."""
+    """Yield a system that the tests of the command share.
+
+    Tools of some tests write files outside, so that they run without a sandbox.
+    """
     with live_system(environment={"SLUICE_PILOT_SANDBOX": "off"}) as system:
         yield system
 
@@ -47,7 +51,7 @@ def embedded() -> Iterator[LiveSystem]:
 
 @contextmanager
 def telling(system: System) -> Iterator[System]:
-    """Prints what the system's logs say of errors where the scenario fails."""
+    """Print the errors in the logs of the system if the scenario fails."""
     try:
         yield system
     except BaseException:
@@ -57,7 +61,7 @@ def telling(system: System) -> Iterator[System]:
 
 @pytest.fixture(params=BOTH)
 def scene(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    """Opens the system that a scenario plays on; others have used it before."""
+    """Return a function that opens the system of a scenario, which others have used before."""
     if request.param == "embedded":
         return partial(telling, request.getfixturevalue("embedded"))
     stack: StackSystem = request.getfixturevalue("stack")

@@ -1,5 +1,4 @@
-"""Runs the commands that a page of the documentation shows, word by word, in a folder that looks
-like the repository."""
+"""Run the commands of a documentation page literally in a folder that looks like the repository."""
 
 import os
 import re
@@ -14,25 +13,27 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```bash\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SHOWN = re.compile(r"^```text\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-#: Not part of what a reader has in front of them.
+#: Folders that a reader does not have.
 LEFT_OUT = {"out", "var", "squeezed", "pages", "choosy", "weblogs", "spell"}
 
 
 def commands(page: Path) -> str:
-    """All ``bash`` blocks of the page, one after the other."""
+    """Return all ``bash`` blocks of the page, joined."""
     return "\n".join(BLOCK.findall(page.read_text(encoding="utf-8")))
 
 
 def shown(page: Path) -> list[str]:
-    """The ``text`` blocks of the page: what its commands print, in order."""
+    """Return the ``text`` blocks of the page, which show the output of its commands."""
     return SHOWN.findall(page.read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """Someone who pastes the commands into a shell. ``folder``: links to everything in the
-    repository, so that what the commands write stays out of it. The system's data is kept below
-    ``home``, its port is any free one."""
+    """A person who pastes the commands into a shell.
+
+    ``folder`` links to all files of the repository, so that output of commands stays outside of it.
+    The data of the system are below ``home``, and its port is any free one.
+    """
 
     folder: Path
     home: Path
@@ -48,8 +49,7 @@ class Reader:
         return cls(folder, place / "home", environment)
 
     def run(self, script: str, *, folder: Path | None = None) -> str:
-        """What the commands print; a command that fails ends them, and the test with all that was
-        printed."""
+        """Run the commands and return their output; a command that fails ends the test."""
         environment = {
             key: value
             for key, value in os.environ.items()

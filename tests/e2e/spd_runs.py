@@ -1,4 +1,4 @@
-"""A detector run carried through a live system, for the end-to-end tests."""
+"""Process detector runs with a live system, for end-to-end tests."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -12,11 +12,11 @@ from sluice.cli.connection import Connection, connected
 from sluice.cli.transfer.results import Output, fetch_results
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import chain_of, failed_jobs, follow_chain
-from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.datasets import Dataset, NewDataset
-from sluice.contracts.runs import NewPeriod, NewRun
-from sluice.contracts.tasks import Job
-from sluice.contracts.templates import NewTemplate, Template
+from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.data.datasets import Dataset, NewDataset
+from sluice.contracts.data.runs import NewPeriod, NewRun
+from sluice.contracts.jobs.tasks import Job
+from sluice.contracts.templates.templates import NewTemplate, Template
 
 PERIOD = "2026-A"
 WORKFLOW = Path(__file__).resolve().parents[2] / "templates" / "spd" / "workflow.cwl"
@@ -62,7 +62,7 @@ def generate_run(
 
 
 async def register_run(connection: Connection, run: GeneratedRun) -> Dataset:
-    """As the data acquisition would."""
+    """Register a run and its frames, as the data acquisition does."""
     await connection.dms.register_run(NewRun(number=run.number, period=PERIOD))
     meta = {"type": "raw", "detector": "spd"}
     new = NewDataset(name=f"run-{run.number}", meta=meta, run=run.number, period=PERIOD)
@@ -72,7 +72,7 @@ async def register_run(connection: Connection, run: GeneratedRun) -> Dataset:
 async def follow_run(
     connection: Connection, dataset: UUID, *, template: Template, out: Path, look: Look
 ) -> FinishedChain:
-    """Follows the chain that the intake makes for the data set, to its end."""
+    """Follow the chain that the intake makes for the data set to its end."""
     chain = await follow_chain(connection, await chain_of(connection, dataset), on_look=look)
     tasks = (await connection.operator.tasks(chain=chain.uid)).tasks
     return FinishedChain(
@@ -83,13 +83,13 @@ async def follow_run(
 
 
 def nothing(chain: Chain, tasks: Sequence[ChainTask]) -> None:
-    """What a look does where a test waits for the end only."""
+    """Do nothing; the default of ``look``."""
 
 
 def carry_runs(
     url: str, runs: Sequence[GeneratedRun], *, out: Path, look: Look = nothing
 ) -> list[FinishedChain]:
-    """All runs at the same time."""
+    """Process all runs concurrently."""
 
     async def everything() -> list[FinishedChain]:
         async with connected(url) as connection:
@@ -112,8 +112,7 @@ def carry_runs(
 
 
 def follow_runs(url: str, runs: Sequence[GeneratedRun], *, out: Path) -> list[FinishedChain]:
-    """Runs that were registered before, with the system as it was then or another one on the same
-    folder."""
+    """Follow runs that were registered before, on any system in the same folder."""
 
     async def everything() -> list[FinishedChain]:
         async with connected(url) as connection:

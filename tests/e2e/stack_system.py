@@ -1,5 +1,7 @@
-"""The stack as a system under test: every service a process of its own, on RabbitMQ and PostgreSQL,
-each link a proxy."""
+"""The stack as a system under test: one process for each service, on RabbitMQ and PostgreSQL.
+
+Each connection goes through a proxy.
+"""
 
 import shutil
 import signal
@@ -25,14 +27,16 @@ OPTIONS = [
     "--set",
     ",".join(f"{k}={v}" for k, v in {**QUICK_LEASES, **NO_CONTAINERS}.items()),
 ]
-#: Seconds for processes that were killed to be back at work.
+#: Seconds until killed processes must be ready again.
 BACK_LIMIT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class StackSystem:
-    """What ``LiveSystem`` is for the embedded system. It is shared by tests: options for one of
-    them alone do not exist."""
+    """The counterpart of ``LiveSystem`` for the stack.
+
+    Tests share the stack, so that a single test cannot set options.
+    """
 
     stack: RunningStack
 
@@ -45,19 +49,19 @@ class StackSystem:
         return self.stack.services["dms"]
 
     def pilots(self) -> list[psutil.Process]:
-        """The pilots' own processes (not the workers below them)."""
+        """Return the pilots' own processes, not the workers below them."""
         pids = [one["pid"] for one in self.stack.ask(do="processes") if one["service"] == "pilot"]
         return [psutil.Process(pid) for pid in pids if pid is not None and psutil.pid_exists(pid)]
 
     def kill_a_pilot(self, number: int) -> int:
-        """SIGKILL to one of the pilots; its process id."""
+        """Send SIGKILL to a pilot and return its process id."""
         pilots = self.pilots()
         victim = pilots[number % len(pilots)]
         victim.send_signal(signal.SIGKILL)
         return int(victim.pid)
 
     def cut_connections(self) -> int:
-        """Resets every connection to database and broker at once; how many there were."""
+        """Reset every connection to database and broker at once, and return their number."""
         links = [
             one
             for one in self.stack.ask(do="links")
@@ -68,37 +72,37 @@ class StackSystem:
         return sum(int(link["connections"]) for link in links)
 
     def kill_database(self) -> None:
-        """SIGKILL to the database server itself."""
+        """Send SIGKILL to the database server."""
         self.stack.ask(do="kill", process="postgres-1", signal=int(signal.SIGKILL))
 
     def kill(self) -> None:
-        """SIGKILL to services and pilots at once."""
+        """Send SIGKILL to services and pilots at once."""
         killed = set(self._killable())
         for pid in killed:
             psutil.Process(pid).send_signal(signal.SIGKILL)
         wait_until(
             lambda: not killed & set(self._killable()),
-            what="the stack notices",
+            what="the stack notices the killed processes",
             seconds=BACK_LIMIT,
         )
 
     def start_again(self) -> "StackSystem":
-        """Waits until everything that was killed is back at work: the stack starts it by itself."""
+        """Wait until all killed processes are ready: the stack restarts them."""
         wait_until(
             lambda: all(one["ready"] for one in self.stack.ask(do="processes")),
-            what=lambda: f"all are back: {self.stack.ask(do='processes')}",
+            what=lambda: f"all processes are ready: {self.stack.ask(do='processes')}",
             seconds=BACK_LIMIT,
         )
         return self
 
     def storage_files(self, kind: str) -> list[Path]:
-        """Every file below one of the storages, as the disk has it."""
+        """Return all files on disk below a storage."""
         return sorted(
             path for path in (self.stack.folder / "data" / kind).rglob("*") if path.is_file()
         )
 
     def errors(self) -> str:
-        """What the processes' logs say of errors."""
+        """Return the errors in the logs of the processes."""
         logs = sorted((self.stack.folder / "logs").glob("*.log"))
         lines = [
             f"{log.stem}: {line}"
@@ -120,7 +124,7 @@ class StackSystem:
 
 @contextmanager
 def stack_system() -> Iterator[StackSystem]:
-    """Starts a stack (about 15 s), and stops it at the end."""
+    """Start a stack, which takes about 15 s, and stop it at the end."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-stack-"))
     folder.chmod(0o755)
     try:
@@ -135,7 +139,7 @@ def stack_system() -> Iterator[StackSystem]:
 
 
 def left_in(folder: Path) -> list[str]:
-    """Processes that work below a folder."""
+    """Return the processes that work below a folder."""
     places = [
         (process, process.info["cwd"] or "") for process in psutil.process_iter(["cwd", "cmdline"])
     ]

@@ -1,5 +1,4 @@
-"""A whole embedded system for a test: the real process, database, transport and pilots, in a folder
-of its own."""
+"""A whole embedded system for a test: the real process, database, transport and pilots."""
 
 import asyncio
 import os
@@ -20,12 +19,10 @@ import psutil
 from sluice.embedded.home import Home, RunningSystem
 from sluice.embedded.process import start_detached, stop_system
 
-#: Seconds of a lease: a lost pilot is noticed soon, so that tests need not wait for the default
-#: minute.
+#: Seconds of a lease: a lost pilot is noticed soon, so that tests need not wait for a minute.
 LEASE = 6.0
 QUICK_LEASES = {"SLUICE_WMS_LEASE": f"{LEASE:.0f}", "SLUICE_WMS_HEARTBEAT": "1"}
-#: Where containers are not the subject: to ask each engine whether it works takes a pilot a second
-#: of a core at its start.
+#: For tests without containers, as a pilot spends a second of CPU time to probe each engine.
 NO_CONTAINERS = {"SLUICE_PILOT_CONTAINERS": "[]"}
 
 
@@ -33,7 +30,7 @@ Result = TypeVar("Result")
 
 
 class System(Protocol):
-    """What scenarios need of a system, embedded or not; ``LiveSystem`` says what each does."""
+    """The interface that scenarios need of a system; ``LiveSystem`` explains the methods."""
 
     @property
     def url(self) -> str: ...
@@ -65,20 +62,22 @@ class LiveSystem:
         return f"{self.url}/services/dms"
 
     def pilots(self) -> list[psutil.Process]:
-        """The pilots' own processes (not the workers below them)."""
+        """Return the pilots' own processes, not the workers below them."""
         children = psutil.Process(self.running.pid).children()
         return [child for child in children if _is_pilot(child)]
 
     def kill_a_pilot(self, number: int) -> int:
-        """SIGKILL to one of the pilots; its process id."""
+        """Send SIGKILL to a pilot and return its process id."""
         pilots = self.pilots()
         victim = pilots[number % len(pilots)]
         victim.send_signal(signal.SIGKILL)
         return int(victim.pid)
 
     def cut_connections(self) -> int:
-        """Ends every connection to the database at once; how many there were. Callable from inside
-        an event loop, too."""
+        """End every connection to the database at once and return their number.
+
+        The method can be called from inside an event loop.
+        """
         return _aside(self._cut_connections())
 
     async def _cut_connections(self) -> int:
@@ -93,7 +92,7 @@ class LiveSystem:
             await connection.close()
 
     def kill_database(self) -> None:
-        """SIGKILL to the database server itself."""
+        """Send SIGKILL to the database server."""
         os.kill(
             int((self.home / "database" / "postmaster.pid").read_text().splitlines()[0]),
             signal.SIGKILL,
@@ -106,23 +105,22 @@ class LiveSystem:
         return (self.home / "database" / "postmaster.pid").read_text().splitlines()[4]
 
     def kill(self) -> None:
-        """SIGKILL to services and pilots at once; the database loses its clients in the middle of
-        what they do."""
+        """Send SIGKILL to services and pilots at once, in the middle of their transactions."""
         for process in [psutil.Process(self.running.pid), *self.pilots()]:
             process.send_signal(signal.SIGKILL)
         os.waitpid(self.running.pid, 0)
 
     def start_again(self) -> "LiveSystem":
-        """Starts the system of the same folder; ``self`` must no longer run."""
+        """Start the system again in the same folder; it must not be running."""
         self.running = _start(self.home, self.options, self.environment)
         return self
 
     def storage_files(self, kind: str) -> list[Path]:
-        """Every file below one of the storages, as the disk has it."""
+        """Return all files on disk below a storage."""
         return sorted(path for path in (self.home / "storages" / kind).rglob("*") if path.is_file())
 
     def errors(self) -> str:
-        """What the log says of errors, or its end."""
+        """Return the errors in the log, or its last lines."""
         log = (self.home / "logs" / "system.log").read_text(errors="replace").splitlines()
         return "\n".join(
             line for line in log if '"level": "error"' in line or "Traceback" in line
@@ -131,8 +129,11 @@ class LiveSystem:
 
 @contextmanager
 def home_folder() -> Iterator[Path]:
-    """A folder for a system, removed at the end. Not below pytest's own: as root, the database runs
-    as a user who must get in."""
+    """Yield a folder for a system, and remove it at the end.
+
+    It is not below the folder of pytest: as root, the database runs as another user, who needs
+    access.
+    """
     folder = Path(tempfile.mkdtemp(prefix="sluice-e2e-"))
     folder.chmod(0o755)
     try:
@@ -145,8 +146,7 @@ def home_folder() -> Iterator[Path]:
 def live_system(
     *options: str, environment: Mapping[str, str] | None = None
 ) -> Iterator[LiveSystem]:
-    """Starts a system, and stops it at the end whatever happens; what its log says of errors is
-    printed when the test fails."""
+    """Start a system and stop it at the end; print the errors of its log if the test fails."""
     with home_folder() as home, _running(home, *options, environment=environment or {}) as system:
         yield system
 
@@ -165,14 +165,13 @@ def _running(home: Path, *options: str, environment: Mapping[str, str]) -> Itera
 
 
 def _aside(work: Coroutine[Any, Any, Result]) -> Result:
-    """Runs it where no event loop is in the way."""
+    """Run a coroutine in a thread of its own, without a running event loop."""
     with ThreadPoolExecutor(1) as aside:
         return aside.submit(asyncio.run, work).result()
 
 
 async def _spare_the_disk(url: str) -> None:
-    """No loss that a test could notice: only a crash of the whole machine would need what is turned
-    off here."""
+    """Turn off what protects the database from a crash of the machine only."""
     connection = await asyncpg.connect(url)
     try:
         for statement in (

@@ -1,4 +1,4 @@
-"""Every web page, wide and narrow: axe-core finds no fault, and no page is endless on a phone."""
+"""Every web page, wide and narrow, passes axe-core and has a bounded height on a phone."""
 
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
@@ -9,11 +9,11 @@ import pytest_asyncio
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, Page, ViewportSize
 
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.intake import Unmatched
-from sluice.contracts.runs import Period, Run
-from sluice.contracts.states import DatasetState, DatasetType
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.chains.intake import Unmatched
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.data.runs import Period, Run
+from sluice.contracts.templates.templates import NewTemplate
 from sluice.embedded.home import Home
 from tests.e2e.systems import LiveSystem
 from tests.e2e.test_web_page import (
@@ -34,10 +34,10 @@ pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope
 
 __all__ = ["base", "browser", "operator", "scene", "spd_text"]  # fixtures
 
-#: Pages of services that the operator service has no neighbour for here.
+#: Pages of services that have no fake here.
 NOT_SERVED = {"/asking", "/audit", "/groups"}
 MISSING = "/no-such-page"
-#: CSS pixels that a page may be high on a phone, however many things there are.
+#: Maximal height of a page on a phone in CSS pixels, however many objects there are.
 HIGHEST = 10_000
 HEIGHT = "document.documentElement.scrollHeight"
 RULES = {"resultTypes": ["violations"]}
@@ -45,7 +45,7 @@ RULES = {"resultTypes": ["violations"]}
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def crowded(operator: Operator, scene: Scene, spd_text: str) -> AsyncIterator[list[str]]:
-    """Lay more of everything than a page shows; give the addresses of all pages."""
+    """Add more objects than a page shows; yield the addresses of all pages."""
     neighbours, now = operator.neighbours, datetime.now(UTC)
     neighbours.periods = [Period(name=f"2026-{n:02}", goal="beams " * 9) for n in range(9)]
     neighbours.runs = [
@@ -73,7 +73,7 @@ async def crowded(operator: Operator, scene: Scene, spd_text: str) -> AsyncItera
             since=now - timedelta(minutes=number),
             dataset=dataset,
         )
-        await operator.http.delete(f"/api/v1/secrets/none-{number}")  # a row of the audit log
+        await operator.http.delete(f"/api/v1/secrets/none-{number}")  # Adds a row to the audit log.
     of_one = [
         *(f"/chains/{uid}{part}" for uid in list(neighbours.chains)[:3] for part in ("", "/times")),
         *(f"/tasks/{uid}" for uid in list(neighbours.tasks)[:3]),
@@ -86,7 +86,7 @@ async def crowded(operator: Operator, scene: Scene, spd_text: str) -> AsyncItera
 
 
 @pytest.mark.long("axe-core takes a second for each page; widths are checked in test_web_page.py")
-async def test_axe_finds_no_fault_and_no_page_is_endless(
+async def test_pages_pass_axe_and_are_not_too_high(
     browser: Browser, base: str, crowded: list[str]
 ) -> None:
     async with opened(browser, base) as page:
@@ -94,10 +94,8 @@ async def test_axe_finds_no_fault_and_no_page_is_endless(
     assert faults == []
 
 
-@pytest.mark.long("starts a whole system, whose services these pages ask")
-async def test_axe_finds_no_fault_on_pages_of_other_services(
-    browser: Browser, system: LiveSystem
-) -> None:
+@pytest.mark.long("starts a whole system, as these pages need its services")
+async def test_pages_of_other_services_pass_axe(browser: Browser, system: LiveSystem) -> None:
     token = Home(system.home).token.read_text().strip()
     headers = {"Authorization": f"Bearer {token}"}
     context = await browser.new_context(base_url=system.url, extra_http_headers=headers)
@@ -108,7 +106,7 @@ async def test_axe_finds_no_fault_on_pages_of_other_services(
 
 
 async def faults_of(page: Page, path: str) -> list[str]:
-    """Return what is wrong with a page, on a wide screen and on a phone."""
+    """Return what is wrong with a page on a wide screen and on a phone."""
     faults: list[str] = []
     await page.set_viewport_size(WIDE)
     answer = await page.goto(path)
@@ -128,7 +126,7 @@ async def faults_of(page: Page, path: str) -> list[str]:
     return faults
 
 
-async def test_the_menu_opens_on_a_phone(browser: Browser, base: str) -> None:
+async def test_menu_opens_on_a_phone(browser: Browser, base: str) -> None:
     async with opened(browser, base) as page:
         await page.set_viewport_size(NARROW)
         await page.goto("/people")
@@ -142,7 +140,7 @@ async def test_the_menu_opens_on_a_phone(browser: Browser, base: str) -> None:
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "phone"])
-async def test_every_page_of_the_navigation_is_reached_by_keyboard(
+async def test_every_page_of_the_navigation_is_reachable_by_keyboard(
     browser: Browser, base: str, size: ViewportSize
 ) -> None:
     async with opened(browser, base) as page:

@@ -1,4 +1,4 @@
-"""Assets as people put and use them, with a real pilot."""
+"""People store and use assets, with a real pilot."""
 
 import json
 from pathlib import Path
@@ -48,7 +48,7 @@ steps:
 """
 
 
-def test_a_chain_that_runs_keeps_its_version_and_a_new_one_gets_the_new(
+def test_running_chain_keeps_its_version_and_a_new_chain_gets_the_new_one(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     gate, workflow = Gate(tmp_path / "gate"), tmp_path / "spell.cwl"
@@ -83,8 +83,8 @@ requirements: {ToolTimeLimit: {timelimit: 60}}
 """
 
 
-def test_a_check_stays_with_its_asset(system: LiveSystem, tmp_path: Path) -> None:
-    """Asked before each version, until another is given; not where a person says so."""
+def test_check_of_an_asset_is_applied_to_later_versions(system: LiveSystem, tmp_path: Path) -> None:
+    """The check runs before each version until another one is given, unless a person skips it."""
     (tmp_path / "check.cwl").write_text(CHECK)
     (folder := tmp_path / "files").mkdir()
     config, url = folder / "config.ini", ("--url", system.url)
@@ -100,7 +100,9 @@ def test_a_check_stays_with_its_asset(system: LiveSystem, tmp_path: Path) -> Non
     assert "check.cwl does not accept these files, and nothing was stored" in refused
     assert "checking with check.cwl" in put_checked("strict 2\n")
     assert "checking" not in put_checked("lenient\n", "--no-check")
-    assert "nothing was stored" in put_checked("free\n", code=1), "it is kept all the same"
+    assert "nothing was stored" in put_checked("free\n", code=1), (
+        "the skipped check is still stored"
+    )
     (tmp_path / "any.cwl").write_text(CHECK.replace("^strict", "."))
     put_checked("free\n", "--check", str(tmp_path / "any.cwl"))
     assert "checking with any.cwl" in put_checked("free 2\n")
@@ -112,7 +114,7 @@ def test_a_check_stays_with_its_asset(system: LiveSystem, tmp_path: Path) -> Non
 
 
 def uses_of(system: LiveSystem) -> list[dict[str, Any]]:
-    """Of each version, the newest first."""
+    """Return the uses of each version, the newest first."""
     shown = sluice("asset", "show", "spelling", "--json", "--url", system.url).stdout
     uses: list[dict[str, Any]] = json.loads(shown)["versions"]
     return uses

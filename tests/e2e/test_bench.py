@@ -1,4 +1,4 @@
-"""Benchmarks measure at all, in small: what they run is not looked at by anything else."""
+"""Small benchmarks run to their end."""
 
 from collections.abc import Callable
 
@@ -10,7 +10,7 @@ from sluice.bench.result import BenchResult
 from sluice.bench.size import bench_size
 
 
-@pytest.mark.long("whoever measures sees whether it ends well")
+@pytest.mark.long("a person who runs the benchmarks sees whether they work")
 @pytest.mark.parametrize(
     "measure",
     [
@@ -20,7 +20,7 @@ from sluice.bench.size import bench_size
     ],
     ids=["latency", "maps", "size"],
 )
-def test_what_is_measured_ends_well(measure: Callable[[], BenchResult]) -> None:
+def test_benchmark_returns_a_positive_value(measure: Callable[[], BenchResult]) -> None:
     found = measure()
     assert found.value > 0
     assert found.ratio is None or found.ratio > 0

@@ -1,5 +1,4 @@
-"""What commands bring in, and what they leave when it cannot be brought in: nothing. Against a real
-system."""
+"""Commands upload files, and leave nothing behind if the upload fails. The system is real."""
 
 import asyncio
 import json
@@ -11,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sluice.contracts.states import DatasetState
+from sluice.contracts.common.states import DatasetState
 from sluice.credentials import headers_for
 from tests.e2e.commands import SLUICE, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
@@ -19,12 +18,12 @@ from tests.waiting import eventually
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
 
-#: A plain file to all who ask, which cannot be read: an input/output error.
+#: A file that every user may open, but whose content cannot be read.
 UNREADABLE = "/proc/self/mem"
 
 
 def states(system: LiveSystem, beginning: str) -> dict[str, str]:
-    """Of data sets whose names begin so, those that are gone too."""
+    """Return the states of data sets whose names have a prefix, including deleted ones."""
     query: dict[str, list[str] | int] = {
         "state": [str(state) for state in DatasetState],
         "limit": 10_000,
@@ -47,7 +46,7 @@ async def removed(system: LiveSystem, name: str) -> None:
     assert left(system, name) == []
 
 
-def test_a_copy_that_fails_leaves_no_data_set_open(system: LiveSystem, tmp_path: Path) -> None:
+def test_failed_copy_leaves_no_open_data_set(system: LiveSystem, tmp_path: Path) -> None:
     texts = write_texts(tmp_path / "in", "one", "two")
     done = sluice(
         "dataset", "register", "half-read", *texts, UNREADABLE, "--url", system.url, code=1
@@ -56,7 +55,7 @@ def test_a_copy_that_fails_leaves_no_data_set_open(system: LiveSystem, tmp_path:
     asyncio.run(removed(system, "half-read"))
 
 
-def test_an_interrupt_leaves_no_data_set_open(system: LiveSystem, tmp_path: Path) -> None:
+def test_interrupted_copy_leaves_no_open_data_set(system: LiveSystem, tmp_path: Path) -> None:
     with (tmp_path / "huge").open("wb") as file:
         file.truncate(3 << 30)
     command = [
@@ -81,7 +80,7 @@ def test_an_interrupt_leaves_no_data_set_open(system: LiveSystem, tmp_path: Path
     asyncio.run(removed(system, "interrupted"))
 
 
-def test_a_name_that_is_taken_is_refused_and_its_files_stay(
+def test_existing_name_is_refused_and_its_files_are_kept(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     [first, second] = write_texts(tmp_path / "in", "one", "two")
@@ -93,7 +92,7 @@ def test_a_name_that_is_taken_is_refused_and_its_files_stay(
     assert {path: path.read_bytes() for path in left(system, "taken")} == before
 
 
-def test_a_wrong_parameter_is_refused_before_anything_is_copied(
+def test_wrong_parameter_is_refused_before_files_are_copied(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     workflow, texts = write_workflow(tmp_path / "refused.cwl"), write_texts(tmp_path / "in", "a")
@@ -125,7 +124,7 @@ def test_a_wrong_parameter_is_refused_before_anything_is_copied(
     )
 
 
-def test_data_that_a_workflow_cannot_take_are_refused_before_they_are_copied(
+def test_unsuitable_data_is_refused_before_files_are_copied(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     workflow, texts = write_workflow(tmp_path / "fussy.cwl"), write_texts(tmp_path / "in", "a")
@@ -144,7 +143,7 @@ def test_data_that_a_workflow_cannot_take_are_refused_before_they_are_copied(
     assert states(system, "fussy") == {}
 
 
-def test_files_in_subfolders_are_taken_when_asked_for(system: LiveSystem, tmp_path: Path) -> None:
+def test_files_in_subfolders_are_uploaded_on_request(system: LiveSystem, tmp_path: Path) -> None:
     workflow = write_workflow(tmp_path / "folders.cwl")
     write_texts(tmp_path / "in", "a")
     write_texts(tmp_path / "in" / "more", "b")
@@ -155,10 +154,10 @@ def test_files_in_subfolders_are_taken_when_asked_for(system: LiveSystem, tmp_pa
     assert (tmp_path / "deep" / "joined.txt").read_text() == "B!\nA!\n"
 
 
-def test_what_was_brought_in_for_a_chain_that_is_not_to_be_goes_again(
+def test_uploaded_data_of_a_failed_run_command_is_deleted(
     system: LiveSystem, tmp_path: Path
 ) -> None:
-    """The file of a parameter cannot be read: the data set was complete by then."""
+    """The file of a parameter cannot be read after the data set is complete."""
     workflow = write_workflow(tmp_path / "taken-back.cwl")
     text = workflow.read_text()
     text = text.replace(
@@ -172,7 +171,7 @@ def test_what_was_brought_in_for_a_chain_that_is_not_to_be_goes_again(
     texts = write_texts(tmp_path / "in", "a")
     run = ["run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url]
     assert "no such file" in sluice(*run, "--param", f"ref={tmp_path}/nothing", code=1).stderr
-    assert states(system, "taken-back") == {}, "this is seen before"
+    assert states(system, "taken-back") == {}, "the missing file is noticed before the upload"
     sluice(*run, "--param", f"ref={UNREADABLE}", code=1)
 
     async def gone() -> bool:

@@ -1,4 +1,4 @@
-"""A job whose pilot is killed goes on where it was, on a whole system, and leaves nothing of it."""
+"""A job continues from its checkpoint after its pilot was killed, and the checkpoint is deleted."""
 
 from functools import partial
 from pathlib import Path
@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from sluice.cli.connection import Connection
-from sluice.contracts.chains import Chain
-from sluice.contracts.states import ChainState
-from sluice.contracts.tasks import Job
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.jobs.tasks import Job
 from tests.e2e.commands import interrupted, sluice, write_texts
 from tests.e2e.systems import LiveSystem
 from tests.e2e.test_rerun import ask, ended, jobs_of
@@ -16,7 +16,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
 
-#: Says how often it was begun; the first time it does not end.
+#: The tool prints how often it started; the first attempt does not end.
 WORKFLOW = """\
 cwlVersion: v1.2
 $namespaces: {sluice: "urn:sluice:cwl:"}
@@ -59,8 +59,10 @@ async def whole_job(chain: Chain, connection: Connection) -> Job:
     return await connection.operator.job(job.id, full=True)
 
 
-def test_a_job_goes_on_after_its_pilot_was_killed(system: LiveSystem, tmp_path: Path) -> None:
-    """Invariant 3: one attempt wins, and nobody else's files are left."""
+def test_job_continues_from_its_checkpoint_after_its_pilot_was_killed(
+    system: LiveSystem, tmp_path: Path
+) -> None:
+    """Invariant 3: one attempt wins, and no files of other attempts are left."""
     workflow = tmp_path / "count.cwl"
     workflow.write_text(WORKFLOW)
     texts, out = write_texts(tmp_path / "in", "one"), tmp_path / "out"
@@ -75,6 +77,6 @@ def test_a_job_goes_on_after_its_pilot_was_killed(system: LiveSystem, tmp_path: 
     told = sluice("job", "show", str(job.id), "--json", "--url", system.url).stdout
     assert "went on from the checkpoint of 20" in told
     assert "(attempt 1), 1 file, 1 bytes" in told
-    wait_until(lambda: not kept(system), what="what was kept for the job is gone", seconds=60)
+    wait_until(lambda: not kept(system), what="the checkpoint of the job is deleted", seconds=60)
     sluice("chain", "get", uid, "--out", str(out), "--url", system.url)
     assert [path.read_text() for path in out.rglob("times*.txt")] == ["begun 2 times\n"]

@@ -1,5 +1,4 @@
-"""The photo collage on a real system, and under plain cwltool: pixel by pixel what a plain program
-makes of the same photos."""
+"""The photo collage on a real system and under plain cwltool equals that of a plain program."""
 
 import json
 import os
@@ -22,7 +21,7 @@ HEIGHT = 40
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """``photos`` and the collage of them, ``plain.png``."""
+    """Return a folder with ``photos`` and their collage ``plain.png``."""
     folder = tmp_path_factory.mktemp("collage")
     assert images.main(["--out", str(folder / "photos"), "--images", "11", "--seed", "2"]) == 0
     photos = [str(path) for path in (folder / "photos").iterdir()]
@@ -37,7 +36,7 @@ def assert_same(picture: Path, folder: Path) -> None:
         assert made.tobytes() == plain.tobytes()
 
 
-def test_the_collage_is_what_a_plain_program_makes(
+def test_collage_equals_that_of_a_plain_program(
     system: LiveSystem, folder: Path, tmp_path: Path
 ) -> None:
     options = ["--order", "mtime", "--param", f"height={HEIGHT}", "--url", system.url]
@@ -46,7 +45,7 @@ def test_the_collage_is_what_a_plain_program_makes(
     assert_same(tmp_path / "out" / "collage.png", folder)
 
 
-def test_one_photo_is_a_collage(system: LiveSystem, folder: Path, tmp_path: Path) -> None:
+def test_single_photo_makes_a_collage(system: LiveSystem, folder: Path, tmp_path: Path) -> None:
     photo = min((folder / "photos").iterdir(), key=lambda path: path.stat().st_mtime)
     out = str(tmp_path / "out")
     options = ["--param", f"height={HEIGHT}", "--url", system.url, "--out", out]
@@ -58,7 +57,7 @@ def test_one_photo_is_a_collage(system: LiveSystem, folder: Path, tmp_path: Path
         assert made.tobytes() == plain.crop((0, 0, made.width, HEIGHT)).tobytes()
 
 
-def test_cwltool_makes_the_same(folder: Path, tmp_path: Path) -> None:
+def test_cwltool_makes_the_same_collage(folder: Path, tmp_path: Path) -> None:
     photos = sorted((folder / "photos").iterdir(), key=lambda path: path.stat().st_mtime)
     job = {
         "height": HEIGHT,

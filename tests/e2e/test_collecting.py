@@ -1,13 +1,12 @@
-"""What chains give is collected, and a template that is due by growth is given it: on a running
-system, as people do it."""
+"""Outputs of chains are collected, and a growth trigger starts a chain, on a real system."""
 
 from pathlib import Path
 
 import pytest
 
 from sluice.cli.connection import Connection
-from sluice.contracts.chains import Chain
-from sluice.contracts.states import ChainState
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.states import ChainState
 from tests.e2e.commands import sluice
 from tests.e2e.systems import LiveSystem
 from tests.e2e.test_rerun import ask
@@ -59,7 +58,7 @@ steps:
 """
 
 
-def test_two_chains_are_collected_and_a_third_begins_with_what_they_gave(
+def test_growth_trigger_starts_a_chain_on_outputs_of_two_chains(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     read, learn, at = tmp_path / "read.cwl", tmp_path / "learn.cwl", ("--url", system.url)
@@ -80,7 +79,7 @@ def test_two_chains_are_collected_and_a_third_begins_with_what_they_gave(
 
 
 async def the_chain(connection: Connection) -> Chain:
-    """The one of the template that is due, once it has finished."""
+    """Return the triggered chain when it has finished."""
     found: list[Chain] = []
 
     async def is_there() -> bool:

@@ -1,4 +1,4 @@
-"""The command as people type it, against real systems."""
+"""The command as people type it, on real systems."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from sluice.contracts.states import ChainState
+from sluice.contracts.common.states import ChainState
 from sluice.credentials import headers_for
 from tests.e2e.commands import interrupted, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem, home_folder
@@ -17,7 +17,7 @@ from tests.waiting import eventually
 pytestmark = pytest.mark.xdist_group("e2e-command")
 
 
-def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
+def test_lists_are_printed_as_tables_and_as_json(system: LiveSystem, tmp_path: Path) -> None:
     workflow, texts = (
         write_workflow(tmp_path / "listed.cwl"),
         write_texts(tmp_path / "in", "a", "b"),
@@ -30,7 +30,7 @@ def test_lists_are_tables_and_json(system: LiveSystem, tmp_path: Path) -> None:
     assert "shout" in sluice("chain", "show", chain["uid"], "--url", system.url).stdout
     page = httpx.get(f"{system.url}/chains/{chain['uid']}", headers=headers_for(system.url))
     assert page.is_success
-    assert chain["dataset_name"] in page.text, "its page on the web"
+    assert chain["dataset_name"] in page.text, "the chain has a web page"
     tasks = json.loads(
         sluice("task", "list", "--chain", chain["uid"], "--json", "--url", system.url).stdout
     )
@@ -57,7 +57,7 @@ def _dataset(system: LiveSystem, uid: str) -> dict[str, Any]:
     return found
 
 
-def test_a_discarded_chain_leaves_no_file(system: LiveSystem, tmp_path: Path) -> None:
+def test_discarded_chain_leaves_no_files(system: LiveSystem, tmp_path: Path) -> None:
     workflow, texts = (
         write_workflow(tmp_path / "thrown-away.cwl"),
         write_texts(tmp_path / "in", "a", "b"),
@@ -84,7 +84,7 @@ def test_a_discarded_chain_leaves_no_file(system: LiveSystem, tmp_path: Path) ->
     assert [path for path in there if path.exists()] == []
 
 
-def test_results_are_had_again_and_never_overwritten_unasked(
+def test_results_are_downloaded_again_and_not_overwritten_without_force(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     workflow, texts = write_workflow(tmp_path / "again.cwl"), write_texts(tmp_path / "in", "a", "b")
@@ -102,7 +102,7 @@ def test_results_are_had_again_and_never_overwritten_unasked(
     }
     before = (again / "joined.txt").stat()
     sluice(*get)
-    assert (again / "joined.txt").stat().st_ino == before.st_ino, "it is there, and right"
+    assert (again / "joined.txt").stat().st_ino == before.st_ino, "an unchanged file is kept"
     (again / "joined.txt").write_text("mine")
     refused = sluice(*get, code=1)
     assert "it has joined.txt already" in refused.stderr
@@ -117,15 +117,16 @@ def test_results_are_had_again_and_never_overwritten_unasked(
     assert "finished" in sluice("chain", "watch", chain["uid"], *at).stderr
 
 
-def test_without_a_system_the_command_says_what_to_do(tmp_path: Path) -> None:
+def test_command_without_a_system_tells_how_to_start_one(tmp_path: Path) -> None:
     done = sluice("task", "list", "--home", str(tmp_path / "nothing"), code=1)
     assert "sluice up" in done.stderr
     sluice("status", "--home", str(tmp_path / "nothing"), code=1)
 
 
-def test_up_run_down(tmp_path: Path) -> None:
-    """Up twice is once; a run uses what is up; down stops it; a run without a system starts one and
-    stops it again, interrupted or not."""
+def test_system_is_started_used_and_stopped_by_commands(tmp_path: Path) -> None:
+    """A second ``up`` has no effect. A run uses the running system, and otherwise starts and stops
+    one.
+    """
     with home_folder() as folder:
         check_up_run_down(folder, tmp_path)
 
@@ -151,8 +152,8 @@ def check_up_run_down(folder: Path, tmp_path: Path) -> None:
         == "X!\n"
     )
     sluice("status", *home, code=1)
-    # Interrupted, it stops the system that it started, and says so; the chain goes on with the next
-    # one.
+    # An interrupted run stops the system that it started, and says so. The next system continues
+    # the chain.
     chain, said = interrupted(str(workflow), "-i", *texts, "-o", str(tmp_path / "third"), *home)
     assert "stops with it. The chain goes on when it runs again:\n  sluice up --home" in said
     sluice("status", *home, code=1)

@@ -1,5 +1,4 @@
-"""What a chain produced in numbers, from the tools that count it to the template that asks for it.
-On a real system."""
+"""Counts that tools report are shown with the output, and templates can require them."""
 
 import json
 from pathlib import Path
@@ -33,7 +32,7 @@ steps:
       outputs: {counted: File}
 """
 
-#: Fails at its first attempt at each file; then copies it, and counts its bytes.
+#: Fails at the first attempt for each file; then copies the file and counts its bytes.
 SCRIPT = """\
 import json, pathlib, sys
 
@@ -49,7 +48,7 @@ else:
 """
 
 
-def test_what_jobs_counted_stands_with_the_output_and_templates_ask_for_it(
+def test_counts_of_jobs_are_added_up_and_can_be_required(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     workflow, script = tmp_path / "counting.cwl", tmp_path / "counting.py"
@@ -67,7 +66,7 @@ def test_what_jobs_counted_stands_with_the_output_and_templates_ask_for_it(
         f"3 files, {letters} B, {letters} letters"
         in sluice("dataset", "show", uid, "--url", system.url).stdout
     )
-    assert len(list(tmp_path.glob("tried *"))) == 3, "each job was tried twice"
+    assert len(list(tmp_path.glob("tried *"))) == 3, "each job had two attempts"
     fussy = workflow.with_name("fussy.cwl")
     wants = f"sluice:require: {{meta: {{produced.letters: {{minimum: {letters + 1}}}}}}}"
     fussy.write_text(workflow.read_text().replace("inputs:", f"{wants}\ninputs:", 1))

@@ -1,4 +1,4 @@
-"""The commands of README, tutorial and how-tos do what the pages say."""
+"""The commands of README, tutorials and how-tos work as the pages say."""
 
 import asyncio
 import json
@@ -18,17 +18,16 @@ from tests.waiting import eventually
 
 ON_EMBEDDED = pytest.mark.xdist_group("e2e-documents")
 ON_STACK = pytest.mark.xdist_group("e2e-stack")
-AGAIN = pytest.mark.long("the same commands on the embedded system")
+AGAIN = pytest.mark.long("the same commands run on the embedded system")
 
 #: Their commands need a container engine; ``tests/deploy`` compares them with the code.
 CONTAINERS = {"run-in-production", "back-up-and-restore"}
-#: Starting and stopping systems is tested by itself (``test_up_and_down``): these pages' readers
-#: have one that runs.
+#: ``test_up_and_down`` tests how systems start and stop; the readers of this page have a running
+#: system.
 ALONE = {"run-on-one-machine"}
-#: For those who change the code, look after nodes, ask people, or have data sets collected: they
-#: show no command.
+#: Pages that show no commands.
 WITHOUT_COMMANDS = {"ask-people", "change-sluice", "collect-and-schedule", "contain-tools"}
-#: These tutorials show the same commands as the others: they run in ``make test-long``.
+#: Tutorials with the same commands as the others, which run only in ``make test-long``.
 LONG_TUTORIALS = {"from-a-script"}
 TUTORIALS = [
     pytest.param(
@@ -47,7 +46,7 @@ HOW_TOS = sorted(
 )
 
 
-#: What is done with a system of one's own alone.
+#: Commands that manage a local system.
 OWN_SYSTEM = re.compile(r"^(export SLUICE_URL=\$\()?sluice (up|down|status)\b.*$", re.MULTILINE)
 
 
@@ -61,7 +60,7 @@ def reader(tmp_path: Path) -> Iterator[Reader]:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
-    """A reader whose system is up, on any free port, for the pages that take that for granted."""
+    """Return a reader whose system is running, for pages that assume one."""
     reader = Reader.at_a_desk(tmp_path_factory.mktemp("how-to"))
     reader.in_the_environment("sluice up --detach")
     yield reader
@@ -70,7 +69,7 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Reader]:
 
 @pytest.fixture
 def at_the_stack(tmp_path: Path, stack: StackSystem) -> Reader:
-    """A reader at a machine from which the stack is reached."""
+    """Return a reader on a machine from which the stack can be reached."""
     stack.start_again()
     return Reader.at_a_desk(
         tmp_path,
@@ -81,7 +80,7 @@ def at_the_stack(tmp_path: Path, stack: StackSystem) -> Reader:
 
 
 @ON_EMBEDDED
-def test_first_use_of_the_readme(reader: Reader) -> None:
+def test_commands_of_the_readme_work(reader: Reader) -> None:
     install, rest = commands(ROOT / "README.md").split("\n", 1)
     assert install == "make install"
     reader.run(install, folder=ROOT)
@@ -94,7 +93,7 @@ def test_first_use_of_the_readme(reader: Reader) -> None:
     assert "14 the" in printed
     manifest = json.loads((reader.folder / "out/manifest.json").read_text())
     assert [output["name"] for output in manifest["outputs"]] == ["counts.txt"]
-    assert re.search(r"wordcount \(run\)\s.*finished", printed), "the chain is listed"
+    assert re.search(r"wordcount \(run\)\s.*finished", printed), "the list has the chain"
     url = re.search(r"ready at (http://\S+)", printed)
     assert url is not None
     page = httpx.get(url[1], follow_redirects=True, headers=headers_for(url[1]))
@@ -105,7 +104,7 @@ def test_first_use_of_the_readme(reader: Reader) -> None:
 
 @ON_EMBEDDED
 @pytest.mark.parametrize("page", TUTORIALS)
-def test_tutorial(page: Path, reader: Reader) -> None:
+def test_commands_of_a_tutorial_print_what_the_page_shows(page: Path, reader: Reader) -> None:
     """Run all ``bash`` blocks of the page as one script; the fixture stops the system."""
     script, down, rest = commands(page).partition("sluice down\n")
     assert down
@@ -123,20 +122,20 @@ def test_tutorial(page: Path, reader: Reader) -> None:
     [ROOT / f"docs/how-to/{name}.md" for name in sorted(WITHOUT_COMMANDS)],
     ids=lambda page: page.stem,
 )
-def test_pages_that_are_not_followed_show_no_command(page: Path) -> None:
+def test_pages_without_commands_show_none(page: Path) -> None:
     assert commands(page) == ""
 
 
 def check_shown(page: Path, printed: str) -> None:
-    """Check that the commands printed the page's ``text`` blocks, in their order."""
+    """Check that the commands printed the page's ``text`` blocks in their order."""
     rest = printed
     for block in shown(page):
-        assert block in rest, f"what the page shows was not printed:\n{block}\nbut\n{rest}"
+        assert block in rest, f"the output shown on the page was not printed:\n{block}\nbut\n{rest}"
         rest = rest.split(block, 1)[1]
 
 
 def check_registered_data_set(reader: Reader, printed: str) -> None:
-    """Wait until the data set that the tutorial registers has gone through its template."""
+    """Wait until the registered data set of the tutorial is processed."""
     url = re.search(r"ready at (http://\S+)", printed)
     assert url is not None
 
@@ -149,21 +148,19 @@ def check_registered_data_set(reader: Reader, printed: str) -> None:
             "week-1" in page.text and re.search(r"week-1\s+report 1\s+finished", listed) is not None
         )
 
-    asyncio.run(
-        eventually(carried_through, what="the data set that was registered is carried through")
-    )
+    asyncio.run(eventually(carried_through, what="the registered data set is processed"))
 
 
 @ON_STACK
 @AGAIN
-def test_tutorial_on_the_stack(at_the_stack: Reader) -> None:
+def test_commands_of_the_tutorial_work_on_the_stack(at_the_stack: Reader) -> None:
     script = OWN_SYSTEM.sub("", commands(ROOT / "docs/tutorial/README.md"))
     check_word_counts(at_the_stack, at_the_stack.in_the_environment(script))
 
 
 def check_word_counts(reader: Reader, printed: str) -> None:
     assert "2 steps: words (map), count (merge)" in printed
-    assert "bad.txt" in printed, "the file that failed is named"
+    assert "bad.txt" in printed, "the output names the failed file"
     assert (reader.folder / "choosy/out/counts.txt").read_text().split() == [
         "2",
         "a",
@@ -176,8 +173,7 @@ def check_word_counts(reader: Reader, printed: str) -> None:
     ]
 
 
-#: What is checked of a tutorial beside what its page shows: its name → the check, which gets what
-#: the commands printed.
+#: Name of a tutorial → an additional check, which gets the output of the commands.
 AFTERWARDS: dict[str, Callable[[Reader, str], None]] = {
     "README": check_word_counts,
     "from-a-script": check_registered_data_set,
@@ -185,22 +181,24 @@ AFTERWARDS: dict[str, Callable[[Reader, str], None]] = {
 
 
 @ON_EMBEDDED
-@pytest.mark.long("README and tutorial are followed each time")
+@pytest.mark.long("the commands of README and tutorial run each time")
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
-def test_how_to(page: Path, running: Reader) -> None:
+def test_commands_of_a_how_to_work(page: Path, running: Reader) -> None:
     check_answers(page, follow_how_to(running, commands(page)))
 
 
 @ON_STACK
 @AGAIN
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
-def test_how_to_on_the_stack(page: Path, at_the_stack: Reader) -> None:
+def test_commands_of_a_how_to_work_on_the_stack(page: Path, at_the_stack: Reader) -> None:
     check_answers(page, follow_how_to(at_the_stack, OWN_SYSTEM.sub("", commands(page))))
 
 
 def check_answers(page: Path, printed: str) -> None:
-    """What a page shows as an answer was the first one; it leaves out the ends of long sentences
-    (…), and more fields."""
+    """Compare the ``json`` blocks of a page with the first answer.
+
+    The page omits fields and the ends of long sentences (…).
+    """
     for block in re.findall(r"^```json\n(.*?)^```$", page.read_text(), re.MULTILINE | re.DOTALL):
         shown = json.loads(block)
         answer, _ = json.JSONDecoder().raw_decode(printed[printed.index("{") :])

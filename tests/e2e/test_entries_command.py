@@ -1,4 +1,4 @@
-"""`sluice run` and `sluice dataset register` with what is no plain file, against a real system."""
+"""`sluice run` and `sluice dataset register` with secondary files, directories and values."""
 
 import hashlib
 import json
@@ -56,7 +56,7 @@ def workflow(tmp_path: Path) -> Path:
     return path
 
 
-def test_run_takes_files_with_others_and_gives_directories_and_values(
+def test_run_takes_secondary_files_and_returns_directories_and_values(
     system: LiveSystem, workflow: Path, reads: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
@@ -79,11 +79,11 @@ def test_run_takes_files_with_others_and_gives_directories_and_values(
         content = (out / one["name"]).read_bytes()
         assert (one["size"], one["sha256"]) == (len(content), hashlib.sha256(content).hexdigest())
     assert len(manifest) == sum(path.is_file() for path in out.rglob("*")) - 1, (
-        "all but the manifest itself"
+        "the manifest lists all files but itself"
     )
 
 
-def test_a_file_that_is_missing_beside_another_is_told_before_anything_starts(
+def test_missing_secondary_file_is_reported_before_the_run_starts(
     system: LiveSystem, workflow: Path, reads: Path, tmp_path: Path
 ) -> None:
     (reads / "bc.txt.idx").unlink()
@@ -103,7 +103,7 @@ def test_a_file_that_is_missing_beside_another_is_told_before_anything_starts(
     assert json.loads(sluice("dataset", "list", "--json", "--url", system.url).stdout) == before
 
 
-def test_data_sets_are_registered_as_a_template_wants_them(
+def test_data_sets_are_registered_with_the_secondary_files_of_a_template(
     system: LiveSystem, workflow: Path, reads: Path
 ) -> None:
     sluice("template", "upload", str(workflow), "--url", system.url)

@@ -1,4 +1,4 @@
-"""Results come with what there is of the jobs that failed: logs, and what earlier steps made."""
+"""Results include logs and partial results of failed jobs."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.e2e.systems import LiveSystem
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
 
-#: The second step fails for texts that say "bad".
+#: The second step fails for texts with the word "bad".
 WORKFLOW = """\
 cwlVersion: v1.2
 class: Workflow
@@ -50,7 +50,7 @@ steps:
 """
 
 
-def test_results_come_with_logs_and_partial_results_of_failed_jobs(
+def test_results_include_logs_and_partial_results_of_failed_jobs(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     workflow = tmp_path / "two-steps.cwl"

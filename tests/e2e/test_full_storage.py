@@ -1,4 +1,4 @@
-"""A storage fills up while jobs write to it: they wait, people are told, and they go on."""
+"""Jobs wait while their storage is full, people are notified, and the jobs continue."""
 
 import json
 import shutil
@@ -85,7 +85,9 @@ def full(system: LiveSystem) -> str:
     return str(next(one.get("full", "") for one in listed if one["name"] == "small"))
 
 
-def test_jobs_wait_for_room_and_go_on(system: LiveSystem, disk: SmallDisk, tmp_path: Path) -> None:
+def test_jobs_wait_for_free_space_and_continue(
+    system: LiveSystem, disk: SmallDisk, tmp_path: Path
+) -> None:
     home = ["--home", str(system.home)]
     place = disk.folder / "work"
     place.mkdir()

@@ -1,4 +1,4 @@
-"""A pilot is switched to a tool that stays loaded, as a person does it."""
+"""A person switches a pilot to a warm worker."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from tests.waiting import wait_until
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
 
-#: Says which process does the work, and how many jobs that has done.
+#: Prints the process of the worker and the number of its jobs.
 TOOL = """\
 import itertools, os
 from sluice.warm import serve
@@ -45,7 +45,7 @@ steps:
 """
 
 
-def test_a_pilot_loads_the_tool_it_is_told_and_its_jobs_start_warm(
+def test_pilot_loads_a_requested_tool_and_its_jobs_start_warm(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     workflow = tmp_path / "numbered.cwl"
@@ -58,18 +58,20 @@ def test_a_pilot_loads_the_tool_it_is_told_and_its_jobs_start_warm(
     sluice("pilot", "load", pilot, "number", "--url", system.url)
     wait_until(
         lambda: "number" in [tool["step"] for tool in pilots(system)[0]["loaded"]],
-        what="the pilot tells, with a heartbeat, what it has loaded",
+        what="the pilot reports its loaded tools in a heartbeat",
     )
     shown = pilots(system)[0]
     assert shown["to_load"] == "number"
     assert "loaded: number" in sluice("pilot", "show", pilot, "--url", system.url).stdout
-    assert said(system, workflow, tmp_path / "second") == [process, "2"], "the same process"
+    assert said(system, workflow, tmp_path / "second") == [process, "2"], (
+        "the job ran in the same process"
+    )
     sluice("pilot", "load", pilot, "--url", system.url)
     assert "to_load" not in pilots(system)[0]
 
 
 def said(system: LiveSystem, workflow: Path, out: Path) -> list[str]:
-    """Of one job: its process, and how many jobs that has had."""
+    """Run one job; return its process and the number of jobs of the process."""
     texts = write_texts(out.with_suffix(".in"), out.name)
     sluice("run", str(workflow), "-i", *texts, "--out", str(out), "--url", system.url)
     [said] = out.glob("*.said")

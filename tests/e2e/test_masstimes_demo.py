@@ -1,5 +1,4 @@
-"""The demonstration of mass times, small: crawled, answered by people on the real page, learned,
-and crawled again."""
+"""The demonstration of mass times in small: crawl, annotations, training, second crawl."""
 
 import json
 import subprocess
@@ -8,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.states import ChainState
+from sluice.contracts.common.states import ChainState
 
 pytestmark = [
     pytest.mark.long("its templates, programs and page have quick tests of their own"),
@@ -19,7 +18,7 @@ SITES, CHEATS = 24, 2
 
 
 @pytest.mark.timeout(900)
-def test_from_parishes_to_a_table_and_once_more(tmp_path: Path) -> None:
+def test_demonstration_produces_a_table_and_a_second_run_uses_it(tmp_path: Path) -> None:
     home = tmp_path / "demo"
     arguments = ["--home", str(home), "--sites", str(SITES)]
     done = subprocess.run(

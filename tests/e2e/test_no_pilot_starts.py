@@ -1,4 +1,4 @@
-"""Commands that wait for jobs end when no pilot of the system can start."""
+"""Commands that wait for jobs end if no pilot of the system can start."""
 
 import os
 import shutil
@@ -27,7 +27,7 @@ outputs: {out: {type: stdout}}
 
 @pytest.fixture(scope="module")
 def without_bubblewrap(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """An environment in which pilots must have a sandbox and find none."""
+    """Return an environment in which pilots require a sandbox and find none."""
     programs = tmp_path_factory.mktemp("programs")
     for name in PROGRAMS:
         if found := shutil.which(name):
@@ -41,7 +41,9 @@ def system(without_bubblewrap: dict[str, str]) -> Iterator[LiveSystem]:
         yield running
 
 
-def test_run_cancels_its_chain_and_says_what_is_missing(system: LiveSystem, tmp_path: Path) -> None:
+def test_run_cancels_its_chain_and_names_what_is_missing(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     home = ["--home", str(system.home)]
     workflow = write_workflow(tmp_path / "shout.cwl")
     texts = write_texts(tmp_path / "in", "one")
@@ -52,7 +54,7 @@ def test_run_cancels_its_chain_and_says_what_is_missing(system: LiveSystem, tmp_
     assert "canceled" in sluice("chain", "list", *home).stdout
 
 
-def test_cwl_runner_ends_with_what_is_missing(system: LiveSystem, tmp_path: Path) -> None:
+def test_cwl_runner_ends_and_names_what_is_missing(system: LiveSystem, tmp_path: Path) -> None:
     (tmp_path / "echo.cwl").write_text(ECHO)
     words = ["cwl-runner", "--home", str(system.home), str(tmp_path / "echo.cwl")]
     said = sluice(*words, code=1)
@@ -66,11 +68,11 @@ def test_cwl_runner_ends_with_what_is_missing(system: LiveSystem, tmp_path: Path
         pytest.param(
             ["-m", "spd.demo", "--frames", "20", "--home", "demo"],
             id="demonstration",
-            marks=pytest.mark.long("the benchmark shows the same"),
+            marks=pytest.mark.long("the benchmark tests the same"),
         ),
     ],
 )
-def test_commands_with_a_system_of_their_own_end_with_what_is_missing(
+def test_commands_with_their_own_system_end_and_name_what_is_missing(
     without_bubblewrap: dict[str, str], tmp_path: Path, words: list[str]
 ) -> None:
     done = subprocess.run(

@@ -1,5 +1,8 @@
-"""The faults that the collage's source lists, each by a worker that has it beside one that has
-none: the picture is what a plain program makes, and no photo is lost or there twice."""
+"""Faulty workers beside a correct one do not change the collage.
+
+The faults are those of the collage's source. The picture equals that of a plain program, with every
+photo exactly once.
+"""
 
 import asyncio
 from collections.abc import Iterator
@@ -12,8 +15,8 @@ from collage.demo import same_pixels
 from collage.workers import Worker
 
 from sluice.cli.connection import connected
-from sluice.contracts.pilot_detail import PilotDetail
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.pilots.pilot_detail import PilotDetail
 from tests.e2e.commands import sluice
 from tests.e2e.systems import LEASE, QUICK_LEASES, LiveSystem, live_system
 from tests.e2e.test_collage import HEIGHT, WORKFLOW, folder
@@ -27,7 +30,7 @@ SPEED_UP = 20.0
 
 @pytest.fixture(scope="module")
 def hall() -> Iterator[LiveSystem]:
-    """A system without pilots, that looks at outputs before a report counts."""
+    """Yield a system without pilots that checks outputs before a report counts."""
     looking = {"SLUICE_WMS_LOOK_AT_OUTPUTS": "content"}
     with live_system("--pilots", "0", environment=QUICK_LEASES | looking) as system:
         yield system
@@ -44,7 +47,7 @@ def worker(
 async def carry(
     hall: LiveSystem, photos: Path, out: Path, workers: list[Worker]
 ) -> dict[str, PilotDetail]:
-    """What the system knows of the workers afterwards, by name."""
+    """Make a collage with these workers, and return what the system knows of them, by name."""
     stop = asyncio.Event()
     living = [asyncio.create_task(one.live(stop)) for one in workers]
     options = ["--order", "mtime", "--param", f"height={HEIGHT}", "--url", hall.url]
@@ -61,7 +64,7 @@ async def carry(
 
 
 @pytest.mark.parametrize("way", [way for way in Way if way is not Way.NONE])
-async def test_a_worker_that_does_wrong_spoils_nothing(
+async def test_faulty_worker_does_not_change_the_result(
     hall: LiveSystem, folder: Path, tmp_path: Path, way: Way
 ) -> None:
     good = worker(hall, tmp_path, f"good-beside-{way}", Way.NONE)
@@ -74,7 +77,7 @@ async def test_a_worker_that_does_wrong_spoils_nothing(
     match way:
         case Way.SILENT:
             assert found.pilot.finished == 0
-            assert (AttemptOutcome.CANCELED, None) in ends, "another one was quicker"
+            assert (AttemptOutcome.CANCELED, None) in ends, "a duplicate attempt was faster"
         case Way.MISSING | Way.SIZE | Way.CHECKSUM:
             assert set(ends) == {(AttemptOutcome.FAILED, ErrorClass.STAGE_OUT_FAILED)}
         case Way.LATE:
@@ -83,7 +86,7 @@ async def test_a_worker_that_does_wrong_spoils_nothing(
             assert found.pilot.finished > 0
 
 
-async def test_a_worker_that_dies_costs_nothing_but_time(
+async def test_dead_worker_does_not_change_the_result(
     hall: LiveSystem, folder: Path, tmp_path: Path
 ) -> None:
     good = worker(hall, tmp_path, "good-beside-mortal", Way.NONE)

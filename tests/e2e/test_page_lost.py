@@ -1,5 +1,7 @@
-"""A page whose worker dies in the middle of it is done elsewhere, once: on both transports, with
-real pilots and the dummy stages of the pack for document OCR, which stay loaded."""
+"""A page whose worker dies is processed elsewhere exactly once, on both transports.
+
+The pilots are real; the stages are the warm dummies of the OCR template.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,16 @@ from sluice.cli.template_files import read_template_files
 from sluice.cli.transfer.results import fetch_results
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import follow_chain
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.states import AttemptOutcome, ChainState, ErrorClass, JobState
-from sluice.contracts.tasks import Attempt, Job
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.states import AttemptOutcome, ChainState, ErrorClass, JobState
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.jobs.tasks import Attempt, Job
 from tests.e2e.conftest import telling
 from tests.e2e.systems import System, live_system
 from tests.waiting import eventually
 
 PACK = Path(__file__).resolve().parents[2] / "templates" / "ocr"
-#: The third one takes its time in the first two stages.
+#: The third page takes longer in the first two stages.
 NAMES = [f"page-{number}" for number in range(1, 9)]
 LOST = "page-3"
 PARAMS = {
@@ -49,7 +51,7 @@ PARAMS = {
     ]
 )
 def system(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[System]:
-    """Two pilots, each with room for one page."""
+    """Yield a system of two pilots with one slot each."""
     with _open(request, monkeypatch) as system:
         yield system
 
@@ -86,7 +88,7 @@ async def _request(connection: Connection, pages: list[Path]) -> Chain:
 
 
 async def _jobs(connection: Connection, chain: Chain, step: str) -> list[Job]:
-    """Of that step; none as long as the WMS does not know it."""
+    """Return the jobs of a step, or none while the WMS does not know the step."""
     tasks = (await connection.operator.tasks(chain=chain.uid)).tasks
     return [
         job
@@ -97,7 +99,7 @@ async def _jobs(connection: Connection, chain: Chain, step: str) -> list[Job]:
 
 
 async def _attempts(connection: Connection, chain: Chain, step: str) -> dict[str, list[Attempt]]:
-    """By page."""
+    """Return the attempts by page."""
     jobs = [await connection.operator.job(job.id) for job in await _jobs(connection, chain, step)]
     return {Path(job.inputs[0]).stem: job.attempts for job in jobs}
 
@@ -105,7 +107,7 @@ async def _attempts(connection: Connection, chain: Chain, step: str) -> dict[str
 async def _await_in_hand(
     connection: Connection, chain: Chain, step: str, system: System
 ) -> tuple[psutil.Process, list[psutil.Process]]:
-    """The pilot that is in the middle of the page, and the tools that it has loaded."""
+    """Return the pilot that processes the slow page, and its warm workers."""
     found: list[tuple[psutil.Process, list[psutil.Process]]] = []
 
     async def is_in_hand() -> bool:
@@ -118,13 +120,13 @@ async def _await_in_hand(
                 )
         return bool(found)
 
-    await eventually(is_in_hand, what=f"{LOST} is at work in {step}", seconds=60)
+    await eventually(is_in_hand, what=f"{LOST} is being processed in {step}", seconds=60)
     [pilots_with_jobs] = found
     return pilots_with_jobs
 
 
 def _name(pilot: psutil.Process) -> str | None:
-    """None of one that is about to start or to end."""
+    """Return a pilot's name, or None while it starts or ends."""
     try:
         return pilot.environ().get("SLUICE_PILOT_NAME")
     except psutil.Error:
@@ -132,7 +134,7 @@ def _name(pilot: psutil.Process) -> str | None:
 
 
 def _tools(pilot: psutil.Process) -> list[psutil.Process]:
-    """Processes of `ocr-dummy` itself, not those that contain it."""
+    """Return the processes of `ocr-dummy` itself, without their sandboxes."""
     try:
         below = pilot.children(recursive=True)
     except psutil.NoSuchProcess:
@@ -145,14 +147,16 @@ def _tools(pilot: psutil.Process) -> list[psutil.Process]:
 
 
 def _words(process: psutil.Process) -> list[str]:
-    """Its command; none of one that has ended."""
+    """Return the command of a process; it is empty if the process has ended."""
     try:
         return process.cmdline()
     except psutil.Error:
         return []
 
 
-async def test_the_page_is_done_elsewhere_and_once(system: System, tmp_path: Path) -> None:
+async def test_page_of_a_killed_worker_is_processed_elsewhere_once(
+    system: System, tmp_path: Path
+) -> None:
     pages = _write_pages(tmp_path / "pages")
     async with connected(system.url) as connection:
         chain = await _request(connection, pages)
@@ -168,7 +172,7 @@ async def test_the_page_is_done_elsewhere_and_once(system: System, tmp_path: Pat
     for attempts in (*first.values(), *second.values()):
         outcomes = [attempt.outcome for attempt in attempts]
         assert outcomes.count(AttemptOutcome.FINISHED) == 1, attempts
-    # It takes so long that the other pilot may have begun it, too.
+    # The page takes so long that the other pilot may have a duplicate attempt.
     [done] = [one for one in first[LOST] if one.outcome is AttemptOutcome.FINISHED]
     [killed] = [one for one in first[LOST] if one.error_class is ErrorClass.PILOT_LOST]
     assert killed.pilot_uid != done.pilot_uid

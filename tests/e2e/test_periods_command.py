@@ -1,4 +1,4 @@
-"""Periods and runs by the command, on the page, and in what templates match and bind."""
+"""Periods and runs by command, on pages, and in matches and bindings of templates."""
 
 import json
 from pathlib import Path
@@ -56,12 +56,12 @@ def test_conditions_of_a_run_choose_the_template_and_its_parameters(
         sluice("dataset", "register", f"of-run-{run}", *texts, *given, *where)
     wait_until(
         lambda: "of-run-8" in sluice("dataset", "unmatched", "--json", *where).stdout,
-        what="the data set of the run with too low an energy fits no template",
+        what="the data set of the run with low energy fits no template",
     )
     assert "conditions.energy" in sluice("dataset", "unmatched", "--json", *where).stdout
     wait_until(
         lambda: [each["state"] for each in chains(system)] == ["finished"],
-        what="the data set of the other run is carried through",
+        what="the data set of the other run is processed",
     )
     [chain] = chains(system)
     assert chain["params"]["energy"] == 27

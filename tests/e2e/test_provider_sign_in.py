@@ -1,12 +1,11 @@
-"""Signing in by a real OpenID provider, in Chromium: there, in with the role of one's groups, and
-out again."""
+"""Sign-in and sign-out with a real OpenID provider, in Chromium."""
 
 import pytest
 from playwright.async_api import expect
 
 from sluice.servicekit.access.authentication_setup import knowing_people
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.server import HttpServer
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web.server import HttpServer
 from tests.e2e.test_web_page import chromium
 from tests.integration.operator.conftest import operating
 from tests.integration.operator.test_provider import ROLES, Provider, provider
@@ -18,7 +17,7 @@ __all__ = ["provider"]
 
 
 @pytest.mark.parametrize(("group", "role"), [("crew", "shift"), ("experts", "admin")])
-async def test_somebody_comes_in_with_the_role_of_his_groups_and_goes(
+async def test_person_signs_in_with_the_role_of_the_groups_and_signs_out(
     database_url: str, provider: Provider, group: str, role: str
 ) -> None:
     [port] = free_ports(1)

@@ -1,4 +1,4 @@
-"""`sluice queue`: what nobody could handle is seen, put back, and dropped."""
+"""`sluice queue` shows, requeues and drops dead messages."""
 
 import asyncio
 import json
@@ -6,8 +6,8 @@ import json
 import pytest
 
 from sluice.contracts.messages import DMS_DELETIONS
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import Message
 from sluice.servicekit.transport.open import open_transport
 from tests.e2e.commands import sluice
@@ -34,10 +34,10 @@ async def both_dead(url: str) -> None:
         )
 
     async with running(transport):
-        await eventually(holds, what="both messages dead")
+        await eventually(holds, what="two dead messages")
 
 
-def test_dead_messages_are_seen_put_back_and_dropped(system: LiveSystem) -> None:
+def test_dead_messages_are_shown_requeued_and_dropped(system: LiveSystem) -> None:
     home, transport = ["--home", str(system.home)], system.database_url("transport")
     asyncio.run(send_nonsense(transport, "first", "second"))
     asyncio.run(both_dead(transport))
@@ -56,7 +56,7 @@ def test_dead_messages_are_seen_put_back_and_dropped(system: LiveSystem) -> None
     )
 
     assert "1 put back" in sluice("queue", "requeue", DMS_DELETIONS, "first", *home).stdout
-    asyncio.run(both_dead(transport))  # it was tried again, and died again
+    asyncio.run(both_dead(transport))  # The message was delivered again, and failed again.
     assert (
         "2 dropped from dms.deletions, 0 dead now"
         in sluice("queue", "drop", DMS_DELETIONS, "--all", "--yes", *home).stdout

@@ -1,5 +1,7 @@
-"""How quickly work goes on elsewhere: a pilot that is killed, and a service. The figures are
-printed; the bounds are generous."""
+"""Times until work continues after a pilot or a service was killed.
+
+The test prints the times; the bounds are generous.
+"""
 
 import os
 import signal
@@ -11,7 +13,7 @@ import asyncpg
 import httpx
 import pytest
 
-from sluice.contracts.states import JobState, PilotState
+from sluice.contracts.common.states import JobState, PilotState
 from tests.e2e.stack_system import StackSystem
 from tests.e2e.systems import LEASE
 from tests.faults.feeding import feeder
@@ -25,11 +27,10 @@ pytestmark = [
     pytest.mark.long("tests/e2e/test_spd.py kills services and pilots of the same stack"),
 ]
 
-#: Seconds that a killed service may take from its end to work again, with the pause of the restart
-#: and a busy machine.
+#: Seconds until a killed service must be ready, including the restart's pause on a busy machine.
 _BACK = 30.0
-#: Seconds for a lost pilot's jobs to run elsewhere: their leases have to end, and jobs that nobody
-#: had yet come first.
+#: Seconds until a lost pilot's jobs must run elsewhere: leases have to end, and new jobs come
+#: first.
 PATIENCE = 90.0
 
 _HELD = """
@@ -43,8 +44,8 @@ _NOW = """
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_a_killed_service_is_back(stack: StackSystem, service: str) -> None:
-    """The process that was killed runs again, and its health check passes."""
+async def test_killed_service_is_ready_again(stack: StackSystem, service: str) -> None:
+    """The killed process is running again, and its health check passes."""
     control = StackControl(stack.stack)
     before = await control.process(f"{service}/0")
     os.kill(before["pid"], signal.SIGKILL)
@@ -54,7 +55,7 @@ async def test_a_killed_service_is_back(stack: StackSystem, service: str) -> Non
         process = await control.process(f"{service}/0")
         return process["pid"] not in {None, before["pid"]} and process["ready"]
 
-    await eventually(is_back, what=f"{service} is back", seconds=_BACK, period=0.05)
+    await eventually(is_back, what=f"{service} is ready again", seconds=_BACK, period=0.05)
     print(f"{service} is at work again {time.monotonic() - killed:.1f} s after SIGKILL")
     async with httpx.AsyncClient(base_url=control.url(service)) as http:
         assert (await http.get("/readyz")).status_code == 200
@@ -66,8 +67,9 @@ async def test_a_killed_service_is_back(stack: StackSystem, service: str) -> Non
 async def test_jobs_of_a_lost_pilot_run_elsewhere(
     stack: StackSystem, tmp_path: Path, blow: signal.Signals
 ) -> None:
-    """One that starts again reports what had ended and gives back the rest; a silent one loses it
-    when its leases end."""
+    """A restarted pilot reports ended jobs and returns the others. A silent pilot loses its jobs
+    when their leases end.
+    """
     control = StackControl(stack.stack)
     arrival = digest_arrival(tmp_path, f"pilots-{blow}", files=12, at=0.0, seed=1, pause=1.0)
     async with feeder(control.url("operator"), control.url("dms")) as feed:
@@ -86,7 +88,7 @@ async def test_jobs_of_a_lost_pilot_run_elsewhere(
         await eventually(held_by_it, what="the pilot has a job", seconds=60)
         os.kill(victim["pid"], signal.SIGSTOP)
         held = {row["id"]: row["attempt"] for row in await held_by_it()}
-        assert held, "it holds jobs when it is struck"
+        assert held, "the pilot has jobs at the time of the fault"
         if blow is signal.SIGKILL:
             os.kill(victim["pid"], blow)
         await _await_settled(wms, held, blow)
@@ -99,7 +101,7 @@ async def test_jobs_of_a_lost_pilot_run_elsewhere(
 async def _await_settled(
     wms: asyncpg.Connection, held: dict[int, int], blow: signal.Signals
 ) -> None:
-    """Every job that the pilot held has another lease, or was reported by its next start."""
+    """Require that every job of the pilot has another lease or was reported after the restart."""
     lost = await wms.fetchval("SELECT now()")
     again: list[float] = []
     reported: list[int] = []
@@ -116,11 +118,11 @@ async def _await_settled(
 
     await eventually(
         are_settled,
-        what=lambda: f"{len(held)} jobs are given away, not {len(again)}",
+        what=lambda: f"another lease for {len(held)} jobs, not {len(again)}",
         seconds=PATIENCE,
         period=0.1,
     )
-    assert again or blow is signal.SIGKILL, "a report may have been on its way, not all of them"
+    assert again or blow is signal.SIGKILL, "some jobs must get another lease"
     last = max(again, default=0.0)
     print(
         f"leases of {LEASE:.0f} s, {blow.name}: {len(again)} jobs had another after {last:.1f} s,"

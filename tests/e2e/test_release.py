@@ -1,5 +1,4 @@
-"""Files between steps go as they are read, while the chain is at work; what failed is run again
-without them."""
+"""Intermediate files are deleted after their use, and failed jobs are rerun without them."""
 
 import json
 from contextlib import suppress
@@ -10,11 +9,11 @@ import pytest
 
 from sluice.cli.connection import Connection
 from sluice.cli.transfer.upload import upload_files
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import ChainState, JobState
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import ChainState, JobState
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.templates.templates import NewTemplate
 from tests.e2e.commands import sluice, write_texts
 from tests.e2e.systems import LiveSystem
 from tests.e2e.test_rerun import ask, attempts_of, ended
@@ -22,7 +21,7 @@ from tests.waiting import Gate, eventually, wait_until
 
 pytestmark = pytest.mark.xdist_group("e2e-command")
 
-#: ``bad`` waits at the gate, and is refused as long as there is the flag.
+#: ``bad`` waits at the gate, and fails as long as the flag exists.
 WORKFLOW = """\
 cwlVersion: v1.2
 $namespaces: {{sluice: "urn:sluice:cwl:"}}
@@ -85,18 +84,20 @@ def between(chain: Chain, step: str) -> str:
 
 
 async def unfinished(connection: Connection, chain: Chain, step: str) -> list[int]:
-    """Numbers of its eight jobs that have not finished; those that there are not yet, too."""
+    """Return the numbers of the eight jobs that are not finished or do not exist yet."""
     tasks = [one.task_uid for one in chain.steps if one.name == step and one.task_uid is not None]
     jobs = []
-    with suppress(NotFound):  # its task is on its way
+    with suppress(NotFound):  # The task is not yet at the WMS.
         jobs = (await connection.operator.jobs(tasks[0])).jobs if tasks else []
     done = {job.seq for job in jobs if job.state is JobState.FINISHED}
     return [seq for seq in range(8) if seq not in done]
 
 
 async def is_read(connection: Connection, chain: Chain) -> bool:
-    """Most jobs have finished, and what they read is released. (One may wait in the slot of the one
-    at the gate.)"""
+    """Return whether most jobs have finished and their inputs are released.
+
+    A job may wait for the slot of the job at the gate.
+    """
     chain = await connection.operator.chain(chain.uid)
     for step, before in (("shout", "copy"), ("end", "shout")):
         known = [one.uid for one in chain.datasets if (one.step, one.port) == (before, "out")]
@@ -109,13 +110,13 @@ async def is_read(connection: Connection, chain: Chain) -> bool:
 
 
 def lying(system: LiveSystem, chain: Chain, step: str) -> int:
-    """Files on the storage."""
+    """Return the number of files on the storage."""
     folder = f"{chain.uid}.{step}.out"
     return sum(path.parent.name == folder for path in system.storage_files("intermediate"))
 
 
 def is_shown(system: LiveSystem, chain: Chain, there: list[int], *, deleted: int) -> bool:
-    """Of what ``copy`` wrote, files with these numbers are there, and so many were."""
+    """Return whether the data set of ``copy`` shows these files and a number of deleted ones."""
     said = sluice("dataset", "show", between(chain, "copy"), "--url", system.url).stdout
     listed = json.loads(
         sluice("dataset", "files", between(chain, "copy"), "--url", system.url, "--json").stdout
@@ -125,18 +126,17 @@ def is_shown(system: LiveSystem, chain: Chain, there: list[int], *, deleted: int
     return counted and told and [file["seq"] for file in listed["files"]] == there
 
 
-def test_files_between_steps_go_as_they_are_read_and_a_rerun_does_without(
-    system: LiveSystem, tmp_path: Path
-) -> None:
-    """Invariants 3, 4 and 8: what a job that failed needs is there, all else has gone; the output
-    is complete and in order."""
+def test_rerun_works_after_intermediate_files_are_gone(system: LiveSystem, tmp_path: Path) -> None:
+    """Invariants 3, 4 and 8: only inputs of failed jobs are kept, and the output is complete."""
     gate, flag, words = Gate(tmp_path / "gate"), tmp_path / "flag", [*"abc", "bad", *"defg"]
     flag.touch()
     files = write_texts(tmp_path / "in", *words)
     first = ask(system, lambda c: begin(c, workflow(gate, flag), files))
 
     async def wait(connection: Connection) -> tuple[Chain, list[int], list[int], int]:
-        await eventually(lambda: is_read(connection, first), what="the others are read", seconds=60)
+        await eventually(
+            lambda: is_read(connection, first), what="other files are used", seconds=60
+        )
         chain = await connection.operator.chain(first.uid)
         left = await unfinished(connection, chain, "shout")
         copied = set(range(8)).difference(await unfinished(connection, chain, "copy"))
@@ -145,7 +145,7 @@ def test_files_between_steps_go_as_they_are_read_and_a_rerun_does_without(
         return chain, left, there, written - (8 - len(await unfinished(connection, chain, "end")))
 
     def is_gone() -> bool:
-        """Looked at anew each time: one that waited may go on meanwhile."""
+        """Look again each time, as a waiting job may continue meanwhile."""
         chain, left, there, unread = ask(system, wait)
         assert chain.state is ChainState.IN_PROGRESS
         assert words.index("bad") in left
@@ -153,7 +153,7 @@ def test_files_between_steps_go_as_they_are_read_and_a_rerun_does_without(
         shown = is_shown(system, chain, there, deleted=8 - len(left))
         return shown and lie == (len(there), unread)
 
-    wait_until(is_gone, what="what was read is gone, and its copies are removed", seconds=120)
+    wait_until(is_gone, what="the used files are released, and their replicas removed", seconds=120)
     gate.open()
     failed = ended(system, str(first.uid))
     assert failed.state is ChainState.FAILED
@@ -174,14 +174,14 @@ def test_files_between_steps_go_as_they_are_read_and_a_rerun_does_without(
     assert again.state is ChainState.FINISHED, again.reason
 
     async def look(connection: Connection) -> tuple[list[list[int]], list[str]]:
-        """Attempts at each job, by step, and where the outputs lie."""
+        """Return attempts of jobs by step, and the addresses of the outputs."""
         [output] = [one.uid for one in again.datasets if (one.step, one.port) == ("end", "out")]
         tried = [await attempts_of(connection, again, step) for step in ("shout", "end")]
         return tried, [file.url for file in (await connection.operator.files(output)).files]
 
     tried, urls = ask(system, look)
     assert tried == [[int(seq in seqs) for seq in range(8)] for seqs in to_run], (
-        "only what had not finished ran"
+        "only unfinished jobs ran"
     )
     texts = [Path(url.removeprefix("file://")).read_text() for url in urls]
     assert texts == [f"{word.upper()}!\n" for word in words]

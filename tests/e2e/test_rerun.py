@@ -1,4 +1,4 @@
-"""A chain that failed is mended and run again, as people do it."""
+"""People fix the cause of a failed chain and rerun it."""
 
 import asyncio
 import json
@@ -10,9 +10,9 @@ from typing import TypeVar
 import pytest
 
 from sluice.cli.connection import Connection, connected
-from sluice.contracts.chains import Chain
-from sluice.contracts.states import ChainState, DatasetState, JobState
-from sluice.contracts.tasks import Job
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.states import ChainState, DatasetState, JobState
+from sluice.contracts.jobs.tasks import Job
 from tests.e2e.commands import sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
 from tests.waiting import eventually
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.xdist_group("e2e-command")
 
 Result = TypeVar("Result")
 
-#: Fails on the text with ``bad`` in it as long as there is the file FLAG.
+#: Fails for a text with the word ``bad`` as long as the file FLAG exists.
 PICKY = (
     '[python3, -c, "import os, sys; text = open(sys.argv[1]).read().strip(); '
     "text == 'bad' and os.path.exists('FLAG') and sys.exit('refused'); print(text.upper())\"]"
@@ -56,28 +56,30 @@ async def input_is_deleted(chain: Chain, connection: Connection) -> None:
 
 
 async def jobs_of(connection: Connection, chain: Chain, step: str) -> list[Job]:
-    """In order."""
+    """Return the jobs of a step in order."""
     [task] = [one.task_uid for one in chain.steps if one.name == step and one.task_uid is not None]
     return (await connection.operator.jobs(task)).jobs
 
 
 async def finished_jobs(uid: str, step: str, connection: Connection) -> list[bool]:
-    """Of each job in order."""
+    """Return for each job in order whether it has finished."""
     chain = await connection.operator.chain(uid)  # type: ignore[arg-type] # goes into the path
     jobs = await jobs_of(connection, chain, step)
     return [job.state is JobState.FINISHED for job in jobs]
 
 
 async def attempts_of(connection: Connection, chain: Chain, step: str) -> list[int]:
-    """Of each job in order: 0 where it was taken over."""
+    """Return the attempt of each job in order: 0 for a job that was taken over."""
     return [job.attempt for job in await jobs_of(connection, chain, step)]
 
 
-def test_one_job_of_eight_runs_again_after_it_was_mended(
+def test_rerun_of_a_fixed_chain_runs_only_unfinished_jobs(
     system: LiveSystem, tmp_path: Path
 ) -> None:
-    """Invariants 3, 5 and 8: the output is complete and in order, jobs that finished are taken
-    over: all but one, unless the machine is so slow that some had not begun when that failed."""
+    """Invariants 3, 5 and 8: the output is complete and in order, and finished jobs are taken over.
+
+    On a slow machine some other jobs had not begun when the job failed.
+    """
     (flag := tmp_path / "flag").touch()
     workflow = write_workflow(
         tmp_path / "picky.cwl", command=PICKY.replace("FLAG", str(flag)), attempts=2
@@ -109,7 +111,7 @@ def test_one_job_of_eight_runs_again_after_it_was_mended(
     assert (chain.state, str(chain.rerun_of)) == (ChainState.FINISHED, before), chain.reason
 
     async def look(connection: Connection) -> tuple[list[int], str]:
-        """Attempts at each job, and where the output lies."""
+        """Return attempts of jobs, and the path of the output."""
         [output] = [one.uid for one in chain.datasets if (one.step, one.port) == ("join", "joined")]
         [file] = (await connection.operator.files(output)).files
         return await attempts_of(connection, chain, "shout"), file.url.removeprefix("file://")

@@ -1,4 +1,4 @@
-"""`sluice run` as people type it, against a real system."""
+"""`sluice run` as people type it, on a real system."""
 
 import asyncio
 import hashlib
@@ -10,8 +10,8 @@ import pytest
 
 from sluice.bench.chain_run import carry_template
 from sluice.cli.watch.wait_reasons import StepNeverFits
-from sluice.contracts.states import ChainState
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.templates.templates import NewTemplate
 from tests.e2e.commands import SLUICE, interrupted, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
 from tests.waiting import Gate, eventually
@@ -19,10 +19,8 @@ from tests.waiting import Gate, eventually
 pytestmark = pytest.mark.xdist_group("e2e-command")
 
 
-def test_run_carries_files_through_and_writes_a_manifest(
-    system: LiveSystem, tmp_path: Path
-) -> None:
-    """Invariant 8: the merge receives the files in the order in which they were given."""
+def test_run_processes_files_and_writes_a_manifest(system: LiveSystem, tmp_path: Path) -> None:
+    """Invariant 8: the merge gets the files in the order of the command line."""
     workflow, texts = (
         write_workflow(tmp_path / "shout.cwl"),
         write_texts(tmp_path / "in", "one", "two", "three"),
@@ -53,7 +51,7 @@ def test_run_carries_files_through_and_writes_a_manifest(
         "one\n",
         "two\n",
         "three\n",
-    ], "the person's own files stay"
+    ], "the person's own files are kept"
 
 
 @pytest.mark.parametrize(
@@ -66,7 +64,7 @@ def test_run_carries_files_through_and_writes_a_manifest(
     ],
     ids=["no program", "exit code", "hangs", "no output"],
 )
-def test_run_that_fails_says_why_in_plain_words(
+def test_failed_run_explains_the_failure(
     system: LiveSystem,
     tmp_path: Path,
     options: dict[str, str | int],
@@ -108,7 +106,7 @@ def test_run_that_fails_says_why_in_plain_words(
     assert not (tmp_path / "out" / "manifest.json").exists()
 
 
-def test_the_manifest_says_what_is_missing_as_its_job_failed(
+def test_manifest_lists_jobs_that_failed_and_their_inputs(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     no_bad = "[sh, -c, '! grep bad \"$0\"']"
@@ -131,7 +129,7 @@ def test_the_manifest_says_what_is_missing_as_its_job_failed(
         assert failed["inputs"] == [Path(texts[1]).name]
 
 
-def test_run_refuses_a_wrong_template_with_every_reason_and_stores_nothing(
+def test_run_refuses_an_invalid_workflow_with_all_findings(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     workflow = tmp_path / "wrong.cwl"
@@ -170,10 +168,10 @@ steps:
 """
 
 
-def test_a_workflow_of_values_alone_runs_with_a_job_order(
+def test_run_takes_a_job_order_for_a_workflow_without_data(
     system: LiveSystem, tmp_path: Path
 ) -> None:
-    """No data set; the same again runs again."""
+    """There is no data set, and a repeated run runs again."""
     workflow, order, ref = (tmp_path / name for name in ("v.cwl", "order.yml", "ref.txt"))
     workflow.write_text(VALUES)
     ref.write_text("a reference\n")
@@ -218,9 +216,8 @@ def names_of_templates(system: LiveSystem, *options: str) -> list[str]:
     ]
 
 
-def test_run_leaves_what_is_published_as_it_is(system: LiveSystem, tmp_path: Path) -> None:
-    """A trial of the file that a live template was made of: the next data set still goes through
-    the live one."""
+def test_run_does_not_change_the_published_template(system: LiveSystem, tmp_path: Path) -> None:
+    """The run uses a new version of the file; the next data set uses the published one."""
     workflow, texts = write_workflow(tmp_path / "live.cwl"), write_texts(tmp_path / "in", "a")
     workflow.write_text(
         workflow.read_text().replace("inputs:", "sluice:match: {trial: live}\ninputs:", 1)
@@ -240,7 +237,7 @@ def test_run_leaves_what_is_published_as_it_is(system: LiveSystem, tmp_path: Pat
         system.url,
     )
     sluice("run", str(workflow), "-i", *texts, "-o", str(tmp_path / "again"), "--url", system.url)
-    assert (tmp_path / "out" / "joined.txt").read_text() == "a!\n", "the trial's own files"
+    assert (tmp_path / "out" / "joined.txt").read_text() == "a!\n", "the run uses its own version"
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["template"] == {"name": "live", "version": None}
     sluice(
@@ -263,12 +260,12 @@ def test_run_leaves_what_is_published_as_it_is(system: LiveSystem, tmp_path: Pat
     assert carried() == ["live 1"]
     assert names_of_templates(system).count("live") == 1
     assert names_of_templates(system, "--all").count("live") == 2, (
-        "what was run twice is there once"
+        "two equal runs have one run template"
     )
     assert "live (run)" in sluice("chain", "list", "--url", system.url).stdout
 
 
-def test_run_names_files_that_are_not_there(system: LiveSystem, tmp_path: Path) -> None:
+def test_run_names_missing_files(system: LiveSystem, tmp_path: Path) -> None:
     workflow = write_workflow(tmp_path / "shout.cwl")
     done = sluice(
         "run", str(workflow), "-i", str(tmp_path / "absent.txt"), "--url", system.url, code=1
@@ -277,14 +274,14 @@ def test_run_names_files_that_are_not_there(system: LiveSystem, tmp_path: Path) 
 
 
 def write_large(path: Path) -> Path:
-    """Its first step fits no node."""
+    """Write a workflow whose first step fits no node."""
     workflow = write_workflow(path)
     asking = "requirements: {ResourceRequirement: {coresMin: 9999}, ToolTimeLimit"
     workflow.write_text(workflow.read_text().replace("requirements: {ToolTimeLimit", asking, 1))
     return workflow
 
 
-def test_run_ends_where_no_node_will_ever_fit(system: LiveSystem, tmp_path: Path) -> None:
+def test_run_ends_if_no_node_can_fit(system: LiveSystem, tmp_path: Path) -> None:
     workflow, texts = write_large(tmp_path / "huge.cwl"), write_texts(tmp_path / "in", "a")
     done = sluice(
         "run", str(workflow), "-i", *texts, "-o", str(tmp_path / "out"), "--url", system.url, code=1
@@ -306,7 +303,7 @@ def test_run_ends_where_no_node_will_ever_fit(system: LiveSystem, tmp_path: Path
     assert ended["reason"] == chain["reason"]
 
 
-def test_benchmarks_and_demonstrations_end_where_no_node_will_ever_fit(
+def test_benchmarks_and_demonstrations_end_if_no_node_can_fit(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     new = NewTemplate(name="vast", cwl=write_large(tmp_path / "vast.cwl").read_text())
@@ -315,7 +312,7 @@ def test_benchmarks_and_demonstrations_end_where_no_node_will_ever_fit(
         asyncio.run(carry_template(system.url, new, texts))
 
 
-def test_run_tells_what_keeps_a_step_waiting(system: LiveSystem, tmp_path: Path) -> None:
+def test_run_explains_why_a_step_waits(system: LiveSystem, tmp_path: Path) -> None:
     workflow, texts = write_large(tmp_path / "large.cwl"), write_texts(tmp_path / "in", "a")
     command = [
         SLUICE,
@@ -341,7 +338,7 @@ def test_run_tells_what_keeps_a_step_waiting(system: LiveSystem, tmp_path: Path)
     assert process.returncode == 1
 
 
-def test_run_looks_at_its_folder_before_anything_starts(tmp_path: Path) -> None:
+def test_run_checks_its_output_folder_before_it_starts(tmp_path: Path) -> None:
     workflow, texts = write_workflow(tmp_path / "shout.cwl"), write_texts(tmp_path / "in", "a")
     home, out = tmp_path / "home", tmp_path / "out"
     out.mkdir()
@@ -357,9 +354,7 @@ def test_run_looks_at_its_folder_before_anything_starts(tmp_path: Path) -> None:
     assert not home.exists()
 
 
-def test_after_ctrl_c_the_chain_goes_on_and_the_command_says_how(
-    system: LiveSystem, tmp_path: Path
-) -> None:
+def test_interrupted_run_tells_how_to_continue(system: LiveSystem, tmp_path: Path) -> None:
     gate = Gate(tmp_path / "gate")
     waiting = f"import sys\nopen({str(gate)!r}).close()\nprint('through', *sys.argv[2:])"
     workflow = write_workflow(

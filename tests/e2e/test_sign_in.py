@@ -1,4 +1,4 @@
-"""The web page in Chromium, where one has to say who one is."""
+"""Sign-in on the web pages, in Chromium."""
 
 from collections.abc import AsyncIterator
 
@@ -7,11 +7,11 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, expect
 
-from sluice.contracts.access import Role
+from sluice.contracts.access.access import Role
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.tokens import FixedTokens
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.server import HttpServer
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web.server import HttpServer
 from tests.e2e.test_web_page import NARROW, browser, opened, operator
 from tests.integration.operator.conftest import Operator
 
@@ -24,7 +24,7 @@ TOKEN, PASSWORD = "open-sesame", "correct horse battery"
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def guarded(operator: Operator) -> AsyncIterator[str]:
-    """The same, for who has the token."""
+    """Yield the address of the service, which requires the token."""
     own = FixedTokens({TOKEN: Person("anna", Role.ADMIN)})
     account_authentication = operator.service.account_authentication
     assert account_authentication is not None
@@ -34,7 +34,7 @@ async def guarded(operator: Operator) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{server.port}"
 
 
-async def test_signing_in_and_out(browser: Browser, guarded: str) -> None:
+async def test_person_signs_in_with_a_token_and_signs_out(browser: Browser, guarded: str) -> None:
     async with opened(browser, guarded) as page:
         await page.goto("/chains?state=failed")
         await expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
@@ -53,23 +53,27 @@ async def test_signing_in_and_out(browser: Browser, guarded: str) -> None:
         assert width == NARROW["width"]
 
 
-async def test_an_address_with_the_token_leaves_it_nowhere(browser: Browser, guarded: str) -> None:
+async def test_token_in_an_address_is_removed_from_the_page(browser: Browser, guarded: str) -> None:
     async with opened(browser, guarded) as page:
         await page.goto(f"/tasks?token={TOKEN}")
         assert page.url == f"{guarded}/tasks"
         await expect(page.get_by_text("anna")).to_be_visible()
         assert TOKEN not in await page.content()
-        assert await page.evaluate("document.cookie") == "", "no script sees the session"
+        assert await page.evaluate("document.cookie") == "", (
+            "scripts cannot read the session cookie"
+        )
 
 
-async def test_an_open_page_says_when_its_session_is_over(browser: Browser, guarded: str) -> None:
+async def test_open_page_tells_when_its_session_has_ended(browser: Browser, guarded: str) -> None:
     async with opened(browser, guarded) as page:
         await page.goto(f"/?token={TOKEN}")
         await page.context.clear_cookies()
         await expect(page.get_by_text("Your session is over")).to_be_visible(timeout=15_000)
 
 
-async def test_an_account_from_its_making_to_its_end(browser: Browser, guarded: str) -> None:
+async def test_administrator_creates_an_account_and_the_person_uses_it(
+    browser: Browser, guarded: str
+) -> None:
     async with opened(browser, guarded) as page:
         await page.goto(f"/?token={TOKEN}")
         await page.get_by_role("link", name="anna").click()

@@ -1,4 +1,4 @@
-"""`sluice simulate --from-run`: a chain that ran, again in simulated time. On a real system."""
+"""`sluice simulate --from-run` replays a finished chain in simulated time, on a real system."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ from tests.waiting import wait_until
 pytestmark = pytest.mark.xdist_group("e2e-command")
 
 
-def test_a_chain_that_ran_is_simulated_beside_what_it_took(
+def test_simulation_of_a_chain_is_compared_with_its_real_duration(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     texts = write_texts(tmp_path / "in", *"abcdef")
@@ -39,7 +39,7 @@ def test_a_chain_that_ran_is_simulated_beside_what_it_took(
         assert {name: kind["count"] for name, kind in worked.items()} == {"shout": 6, "join": 1}
         for name, working in worked.items():
             assert working["total"] == pytest.approx(totals[name]["total"], rel=0.001)
-        # All have to pass before what joins them, and no second is spent twice.
+        # The last job joins all others, and no second is counted twice.
         least = totals["shout"]["most"] + totals["join"]["most"]
         most = totals["shout"]["total"] + totals["join"]["total"]
         assert least - 0.001 <= found["end"] <= most + 0.001
@@ -52,7 +52,9 @@ def test_a_chain_that_ran_is_simulated_beside_what_it_took(
     assert "simulated on the same nodes" in shown
 
 
-def test_chains_that_tell_nothing_are_refused(system: LiveSystem, tmp_path: Path) -> None:
+def test_unknown_unfinished_and_empty_chains_are_refused(
+    system: LiveSystem, tmp_path: Path
+) -> None:
     at = ["--url", system.url]
     refused = sluice("simulate", "--from-run", "nobody", *at, code=1).stderr
     assert "there is no chain 'nobody'" in refused
@@ -75,7 +77,7 @@ def test_chains_that_tell_nothing_are_refused(system: LiveSystem, tmp_path: Path
     assert "has no job with a time" in " ".join(refused.split())
 
 
-def test_what_is_asked_for_has_to_make_sense(tmp_path: Path) -> None:
+def test_contradictory_options_are_refused(tmp_path: Path) -> None:
     assert "name a scenario, or a chain" in sluice("simulate", code=2).stderr
     given = sluice("simulate", str(tmp_path / "x.yaml"), "--nodes", "2", code=2).stderr
     assert "are of a run" in given

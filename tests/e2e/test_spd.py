@@ -1,4 +1,4 @@
-"""The detector pack through the whole system, held against what the generator knows."""
+"""The detector template through the whole system, compared with the truth of the generator."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -9,22 +9,22 @@ import pytest
 from spd.report import read_events
 from spd.truth import expected_events
 
-from sluice.contracts.attention import NoticeList, Subject
-from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.datasets import FilePage
-from sluice.contracts.states import ChainState, DatasetState, StepState
+from sluice.contracts.chains.attention import NoticeList, Subject
+from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.common.states import ChainState, DatasetState, StepState
+from sluice.contracts.data.datasets import FilePage
 from sluice.credentials import headers_for
 from tests.e2e.conftest import Scene
 from tests.e2e.spd_runs import FinishedChain, GeneratedRun, carry_runs, follow_runs, generate_run
 from tests.e2e.systems import System
 from tests.waiting import wait_until
 
-#: Seconds for what a chain's end brings about, such as the removal of its input.
+#: Seconds for the consequences of a chain's end, such as the deletion of its input.
 AFTERMATH = 30.0
 
 
 def find_catalogued(system: System) -> dict[str, set[str]]:
-    """State of the data set → paths of its files in the catalogue."""
+    """Map the state of data sets to the paths of their files in the catalogue."""
     found: dict[str, set[str]] = {}
     with httpx.Client(
         base_url=system.dms_url, timeout=30, headers=headers_for(system.dms_url)
@@ -45,7 +45,7 @@ def find_catalogued(system: System) -> dict[str, set[str]]:
 
 
 def acknowledge_failures(system: System) -> None:
-    """Give up what failed jobs of finished chains have read, so that it is deleted."""
+    """Acknowledge failed jobs of finished chains, so that their inputs are deleted."""
     with httpx.Client(base_url=system.url, timeout=30, headers=headers_for(system.url)) as operator:
         found = operator.get("/api/v1/attention").raise_for_status()
         for notice in NoticeList.model_validate(found.json()).notices:
@@ -59,9 +59,11 @@ def acknowledge_failures(system: System) -> None:
 def assert_storages_clean(
     system: System, carried: Sequence[FinishedChain], *, inputs_stay: bool = False
 ) -> None:
-    """Inputs released, nothing intermediate left, no dark file: storages and catalogue hold the
-    same. ``inputs_stay``: the release before began the chains, and did not note that their inputs
-    are copies."""
+    """Require that only outputs and logs remain, and that catalogue and storages are equal.
+
+    ``inputs_stay``: the previous release began the chains, and did not store that inputs are
+    copies.
+    """
     acknowledge_failures(system)
     wrong: list[str] = []
 
@@ -72,12 +74,17 @@ def assert_storages_clean(
         ]
         return not wrong
 
-    wait_until(clean, what=lambda: "\n".join(["all is tidy:", *wrong]), seconds=AFTERMATH)
+    wait_until(
+        clean, what=lambda: "\n".join(["everything is cleaned up:", *wrong]), seconds=AFTERMATH
+    )
 
 
 def find_untidy(system: System, carried: Sequence[FinishedChain]) -> list[str]:
-    """In words. Others may have used the system, too: these chains have to be clean, and the
-    catalogue true for all."""
+    """Return what is not cleaned up, in words.
+
+    Other tests may have used the system, too: the chains have to be clean, and the catalogue
+    correct for all.
+    """
     inputs, intermediate, output = (
         system.storage_files(kind) for kind in ("input", "intermediate", "output")
     )
@@ -110,7 +117,7 @@ def find_untidy(system: System, carried: Sequence[FinishedChain]) -> list[str]:
 
 
 def files_of(carried: FinishedChain, files: Sequence[Path]) -> list[Path]:
-    """Those that the chain has made: data sets are named after it."""
+    """Return the files of the chain's data sets, which are named after the chain."""
     return [path for path in files if str(carried.chain.uid) in path.parent.name]
 
 
@@ -120,9 +127,10 @@ def assert_events(run: GeneratedRun, carried: FinishedChain) -> None:
     assert read_events(carried.merged()) == expected_events(run.truth)
 
 
-def test_two_runs_at_once_give_exactly_the_true_events(tmp_path: Path, scene: Scene) -> None:
-    """Invariants 4, 7 and 8: order kept, the damaged frame named, inputs released when the output
-    is safe, no file left over."""
+def test_concurrent_runs_give_exactly_the_true_events(tmp_path: Path, scene: Scene) -> None:
+    """Invariants 4, 7 and 8: the order is kept, the damaged frame is named, inputs are released
+    when the output is safe, and no other file is left.
+    """
     runs = [generate_run(tmp_path, 1, frames=4), generate_run(tmp_path, 2, frames=10, damage=5)]
     with scene() as system:
         first, second = carry_runs(system.url, runs, out=tmp_path / "out")
@@ -146,8 +154,7 @@ STEPS = {"decode", "build_events", "filter_events", "verify", "merge", "merge_mo
 
 
 class PilotKiller:
-    """Beside everything else, kills a pilot the first time that a step is seen with jobs in a
-    pilot's hands."""
+    """Kill a pilot the first time that a step has leased or running jobs, in the background."""
 
     def __init__(self, system: System) -> None:
         self._system = system
@@ -179,10 +186,8 @@ class PilotKiller:
                     self.killed |= busy
 
 
-def test_pilots_killed_in_the_middle_of_each_step_change_nothing(
-    tmp_path: Path, scene: Scene
-) -> None:
-    """Invariants 3 and 7: a pilot's death costs time and nothing else."""
+def test_pilots_killed_in_each_step_do_not_change_the_result(tmp_path: Path, scene: Scene) -> None:
+    """Invariants 3 and 7: the death of a pilot only costs time."""
     run = generate_run(tmp_path, 3, frames=6)
     with scene() as system:
         with PilotKiller(system) as killer:
@@ -196,9 +201,8 @@ def test_pilots_killed_in_the_middle_of_each_step_change_nothing(
 
 
 @pytest.mark.long("tests/e2e/test_up_and_down.py kills a whole system, too")
-def test_a_killed_system_goes_on_where_it_was(tmp_path: Path, scene: Scene) -> None:
-    """Invariant 7: SIGKILL to services and pilots at once, and what was begun ends as if nothing
-    had been."""
+def test_killed_system_continues_after_its_restart(tmp_path: Path, scene: Scene) -> None:
+    """Invariant 7: after SIGKILL to services and pilots, the chain ends as without the fault."""
     run = generate_run(tmp_path, 4, frames=6)
     with scene() as system:
 
@@ -217,9 +221,8 @@ def test_a_killed_system_goes_on_where_it_was(tmp_path: Path, scene: Scene) -> N
         assert_storages_clean(revived, [carried])
 
 
-def test_a_lost_database_stops_nothing_for_good(tmp_path: Path, scene: Scene) -> None:
-    """Invariants 2 and 7: all connections cut in one step, the server killed in another: the result
-    is the same."""
+def test_lost_database_does_not_change_the_result(tmp_path: Path, scene: Scene) -> None:
+    """Invariants 2 and 7: all connections are cut, and later the server is killed."""
     run = generate_run(tmp_path, 5, frames=6)
     with scene() as system:
         blows: dict[str, Callable[[], object]] = {
@@ -246,4 +249,4 @@ def test_a_lost_database_stops_nothing_for_good(tmp_path: Path, scene: Scene) ->
 
 
 class Struck(Exception):
-    """The moment to kill has come."""
+    """The moment for the fault has come."""

@@ -1,4 +1,4 @@
-"""Attempts give the rest of a quota back, and waiting jobs go on with it."""
+"""Attempts return the unused rest of a quota, and waiting jobs use it."""
 
 import json
 from pathlib import Path
@@ -42,14 +42,14 @@ steps:
 """
 
 
-def test_rest_of_a_quota_is_used_by_the_next_job_however_attempts_end(
+def test_unused_rest_of_a_quota_is_available_to_the_next_job(
     system: LiveSystem, tmp_path: Path
 ) -> None:
     workflow = tmp_path / "places.cwl"
     workflow.write_text(WORKFLOW)
     texts = write_texts(tmp_path / "in", "answers", "fails", "is killed", "comes last")
     out, where = tmp_path / "out", ("--url", system.url)
-    # Three jobs spend 33, so that 24 are left for the last one only if each gives its rest back.
+    # Three jobs spend 33, so that 24 are left for the last one only if each returns its rest.
     sluice("limit", "set", "spent-places", "57/day", *where)
     sluice("run", str(workflow), "--input", *texts, "--out", str(out), *where)
     answers = [path.read_text() for path in out.glob("*.json") if path.name != "manifest.json"]

@@ -1,5 +1,4 @@
-"""Two groups on the stack: each service is a process of its own, and neither group sees the other's
-data unless it is shared."""
+"""Two groups on the stack do not see each other's data unless the data are shared."""
 
 import re
 
@@ -11,12 +10,12 @@ from tests.unit.access.table import rows
 
 pytestmark = [
     pytest.mark.xdist_group("e2e-stack"),
-    pytest.mark.long("tests/attacks/test_groups.py asks for every route of one process tree"),
+    pytest.mark.long("tests/attacks/test_groups.py tests every route of an embedded system"),
 ]
 
 
 def asked_for(hers: Belongings) -> list[str]:
-    """Everything of hers that the operator service shows to who is in her group, and all lists."""
+    """Return all addresses that show her objects to a member of her group."""
     found = [
         hers.address(row) or row.address
         for row in rows()
@@ -26,7 +25,7 @@ def asked_for(hers: Belongings) -> list[str]:
 
 
 def shown(who: Member, address: str) -> bool:
-    """Does it say more than what was asked for?"""
+    """Return whether an answer shows more of the objects than the address itself."""
     answer = who.ask("GET", address)
     assert answer.status_code < 500, (address, answer.text)
     text = answer.content.decode("latin-1")
@@ -35,7 +34,7 @@ def shown(who: Member, address: str) -> bool:
     return MARK in text
 
 
-def test_neither_sees_the_other_s_data_unless_it_is_shared(stack: StackSystem) -> None:
+def test_groups_see_only_their_own_and_shared_data(stack: StackSystem) -> None:
     hers = work_of(stack, member(stack, "alpha"))
     colleague, stranger = member(stack, "alpha"), member(stack, "beta")
     addresses = asked_for(hers)

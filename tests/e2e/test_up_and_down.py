@@ -1,4 +1,4 @@
-"""`sluice up` and `sluice down`, while jobs run, and after the system was killed."""
+"""`sluice up` and `sluice down` while jobs run, and after the system was killed."""
 
 import json
 import os
@@ -17,7 +17,7 @@ import psutil
 import pytest
 from spd import demo
 
-from sluice.contracts.states import JobState
+from sluice.contracts.common.states import JobState
 from sluice.embedded.home import Home
 from tests.e2e.commands import SLUICE, sluice, write_texts, write_workflow
 from tests.e2e.systems import NO_CONTAINERS, LiveSystem, home_folder
@@ -27,13 +27,13 @@ from tests.waiting import Gate, wait_until
 
 pytestmark = pytest.mark.xdist_group("e2e-up-and-down")
 
-#: Says that it has begun, and waits until it is let go.
+#: Creates a file when it begins, and waits at the gate.
 WAIT = "[sh, -c, 'touch {folder}/begun; : < {gate}; cat \"$0\"']"
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A home folder and the job that its system runs, which waits at the gate."""
+    """A home folder and a job of its system, which waits at the gate."""
 
     home: Path
     folder: Path
@@ -62,7 +62,7 @@ class Place:
         wait_until((self.folder / "begun").exists, what="the job runs", seconds=60)
 
     def job(self) -> dict[str, Any]:
-        """Of the step ``shout``."""
+        """Return the job of the step ``shout``."""
         tasks = json.loads(sluice("task", "list", "--json", *self.option).stdout)
         [task] = [task for task in tasks if task["step"] == "shout"]
         [job] = json.loads(sluice("task", "jobs", task["task_uid"], "--json", *self.option).stdout)
@@ -70,7 +70,7 @@ class Place:
 
     @contextmanager
     def going_down(self) -> Iterator["subprocess.Popen[str]"]:
-        """While the command waits for the job, as it has said."""
+        """Run ``sluice down`` until it says that it waits for the job."""
         command = [SLUICE, "down", *self.option]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -82,7 +82,7 @@ class Place:
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
-    """Its job's tool tells by a file of the test's that it has begun."""
+    """Yield a place without a sandbox, as the tool writes a file of the test."""
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "off")
     with home_folder() as home:
         place = Place(home, tmp_path, Gate(tmp_path / "go"))
@@ -90,7 +90,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Place]:
         sluice("down", "--now", *place.option)
 
 
-def test_nothing_is_left_of_a_system_that_was_killed(place: Place) -> None:
+def test_killed_system_leaves_no_processes(place: Place) -> None:
     for again in (True, False):
         place.up()
         owner = Home(place.home).owner()
@@ -102,10 +102,9 @@ def test_nothing_is_left_of_a_system_that_was_killed(place: Place) -> None:
         assert running_below(place.home) == []
 
 
-@pytest.mark.long("that Ctrl-C waits and a second one does not is tested below")
-def test_a_stop_waits_for_what_runs_or_hands_it_back(place: Place) -> None:
-    """Waits unless told otherwise, by an option, by Ctrl-C, or by the time it was given from the
-    start."""
+@pytest.mark.long("the test of Ctrl-C below is shorter")
+def test_stop_waits_for_running_jobs_or_returns_them(place: Place) -> None:
+    """An option, Ctrl-C or a drain timeout ends the wait."""
     place.up()
     place.start_job()
     place.begun()
@@ -117,7 +116,7 @@ def test_a_stop_waits_for_what_runs_or_hands_it_back(place: Place) -> None:
 
     place.up()
     place.begun()
-    assert place.job()["attempt"] == 3, "handed back twice"
+    assert place.job()["attempt"] == 3, "the job was returned twice"
     with place.going_down() as down:
         down.send_signal(signal.SIGINT)
         assert down.wait(60) == 0
@@ -132,14 +131,14 @@ def test_a_stop_waits_for_what_runs_or_hands_it_back(place: Place) -> None:
     place.up()
     wait_until(
         lambda: place.job()["state"] == JobState.FINISHED,
-        what="the job's report was kept",
+        what="the stored report of the job",
         seconds=60,
     )
-    assert place.job()["attempt"] == 4, "it was waited for"
+    assert place.job()["attempt"] == 4, "the stop waited for the job"
 
 
-def test_ctrl_c_waits_for_what_runs(place: Place) -> None:
-    """Sent to all processes of the terminal, as it is."""
+def test_ctrl_c_waits_for_running_jobs(place: Place) -> None:
+    """The signal goes to all processes of the terminal, as in a shell."""
     command = [SLUICE, "up", "--port", "0", "--slots", "1", *place.option]
     environment = os.environ | NO_CONTAINERS
     said = place.folder / "said"
@@ -153,7 +152,7 @@ def test_ctrl_c_waits_for_what_runs(place: Place) -> None:
     os.killpg(up.pid, signal.SIGINT)
     wait_until(
         lambda: "waiting for 1 job to end (Ctrl-C once more" in said.read_text(),
-        what="it says what it waits for",
+        what="the message about the running job",
         seconds=60,
     )
     assert psutil.Process(up.pid).is_running()
@@ -162,7 +161,7 @@ def test_ctrl_c_waits_for_what_runs(place: Place) -> None:
     assert running_below(place.home) == []
 
 
-def test_a_port_that_is_taken_is_one_sentence(place: Place, system: LiveSystem) -> None:
+def test_occupied_port_is_reported_in_one_sentence(place: Place, system: LiveSystem) -> None:
     port = system.url.rpartition(":")[2]
     for command in (["up", "--detach"], ["up"]):
         said = sluice(*command, "--port", port, *place.option, code=1).stderr
@@ -178,11 +177,10 @@ def test_a_port_that_is_taken_is_one_sentence(place: Place, system: LiveSystem) 
 
 
 @pytest.mark.long("`make demo` does the same")
-def test_a_demonstration_that_stays_up_says_how_to_stop_it(
+def test_demonstration_that_keeps_its_system_tells_how_to_stop_it(
     place: Place, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """At the port that was asked for; the command can be typed as it stands, in a shell that has
-    nothing on its PATH."""
+    """The system uses the requested port, and the printed command works without a PATH."""
     [port] = free_ports(1)
     monkeypatch.setenv("SLUICE_PORT", str(port))
     monkeypatch.setattr(demo, "RUNS", demo.RUNS[:1])
@@ -197,7 +195,7 @@ def test_a_demonstration_that_stays_up_says_how_to_stop_it(
 
 
 def why_it_waits(place: Place) -> str:
-    """What `sluice run` says of its first step; its chain is left."""
+    """Return the reason that `sluice run` prints for its first step, and leave its chain."""
     workflow = write_workflow(place.folder / "run.cwl")
     texts = write_texts(place.folder / "run", "a")
     out = ["-o", str(place.folder / "out")]
@@ -217,16 +215,16 @@ def why_it_waits(place: Place) -> str:
             "SLUICE_PILOT_CORES",
             "none",
             "SLUICE_PILOT_CORES: Input should be a valid number",
-            marks=pytest.mark.long("told of as a missing sandbox is"),
+            marks=pytest.mark.long("a missing sandbox is reported in the same way"),
         ),
         ("PATH", "/nowhere", "SLUICE_PILOT_SANDBOX is required, and there is no bubblewrap"),
     ],
     ids=["wrong setting", "no sandbox"],
 )
-def test_a_pilot_that_cannot_start_is_told_of(
+def test_pilot_that_cannot_start_is_reported(
     place: Place, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, reason: str
 ) -> None:
-    """By the command that starts it, by what waits for it, and as long as it is so."""
+    """``up``, ``status`` and a waiting ``run`` report the pilot as long as the problem lasts."""
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "required")
     monkeypatch.setenv(variable, value)
     said = sluice("up", "--detach", "--port", "0", *place.option, code=1)

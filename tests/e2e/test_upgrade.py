@@ -1,5 +1,4 @@
-"""The schema changes under a running system: the previous release's code goes on with it, and hands
-over to today's."""
+"""The previous release continues after a migration, and the new release takes over its chains."""
 
 import asyncio
 import subprocess
@@ -11,8 +10,8 @@ import asyncpg
 import httpx
 import pytest
 
-from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.problems import NotAvailable, ServiceError
+from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.common.problems import NotAvailable, ServiceError
 from sluice.embedded.services import SERVICES
 from sluice.servicekit.migrate import Migrator, revisions_of
 from tests.e2e.spd_runs import GeneratedRun, Look, carry_runs, follow_runs, generate_run
@@ -21,9 +20,7 @@ from tests.e2e.test_spd import Struck, assert_events, assert_storages_clean
 from tests.waiting import eventually
 
 pytestmark = [
-    pytest.mark.long(
-        "it takes two releases; each migration is applied by every test with a database"
-    ),
+    pytest.mark.long("needs two releases; every test with a database applies each migration"),
     pytest.mark.xdist_group("e2e-upgrade"),
 ]
 
@@ -32,7 +29,7 @@ RELEASES = Path(__file__).parents[1] / "releases"
 
 @pytest.fixture
 def previous_release(tmp_path: Path) -> Mapping[str, str]:
-    """The environment in which Python finds the previous release's packages before today's."""
+    """Return the environment in which Python finds the packages of the previous release first."""
     [archive] = RELEASES.glob("*.tar.xz")
     (folder := tmp_path / "previous").mkdir()
     subprocess.run(["tar", "-xf", str(archive), "-C", str(folder)], check=True)
@@ -40,7 +37,7 @@ def previous_release(tmp_path: Path) -> Mapping[str, str]:
 
 
 def revisions(system: LiveSystem) -> dict[str, str]:
-    """Service → the revision that its database is at; without services that have none yet."""
+    """Map each service to the revision of its database, without services that have none yet."""
 
     async def read(name: str) -> str | None:
         try:
@@ -72,7 +69,7 @@ def migrate(system: LiveSystem, services: Iterable[str]) -> None:
 
 
 async def _migrated(migrator: Migrator) -> bool:
-    """Not where the old code holds a lock: as a service does, it is tried again."""
+    """Try a migration, which fails while the old code has a lock; services also retry."""
     try:
         await migrator.start()
     except NotAvailable:
@@ -87,8 +84,11 @@ def is_under_way(tasks: Sequence[ChainTask]) -> bool:
 def begun_first(
     system: LiveSystem, runs: Sequence[GeneratedRun], *, out: Path, look: Look
 ) -> GeneratedRun:
-    """The first that is under way. In the previous release what a connection had prepared for a
-    table that has changed fails once, and the run that is being registered with it."""
+    """Return the first run that is in progress.
+
+    In the previous release, statements prepared for a changed table fail once, and with them the
+    registration of a run.
+    """
     for run in runs:
         try:
             carry_runs(system.url, [run], out=out, look=look)
@@ -97,20 +97,21 @@ def begun_first(
         except ServiceError as error:
             if error.status != httpx.codes.INTERNAL_SERVER_ERROR:
                 raise
-    raise AssertionError("none of the runs was struck under way")
+    raise AssertionError("no run was in progress")
 
 
-def test_the_previous_release_works_on_the_new_schema_and_hands_over(
+def test_previous_release_works_on_the_new_schema_and_hands_over(
     tmp_path: Path, previous_release: Mapping[str, str]
 ) -> None:
-    """Invariant 7: a run begun before the migration ends after it; one begun by the old code is
-    finished by the new."""
+    """Invariant 7: a run begun before the migration ends after it, and the new code finishes a run
+    of the old code.
+    """
     newest = {name: revisions_of(f"{name}.db.migrations").newest for name in SERVICES}
     runs = [generate_run(tmp_path, number, frames=8) for number in (6, 7, 8, 9)]
     with live_system(environment=previous_release) as system:
         old = revisions(system)
         assert all(old[name] != newest[name] for name in old), (
-            "nothing to migrate, or not the previous release"
+            "there is nothing to migrate, or the code is not of the previous release"
         )
 
         def wait(chain: Chain, tasks: Sequence[ChainTask]) -> None:

@@ -1,6 +1,6 @@
-"""The web pages in a real browser: Debian's Chromium, steered by Playwright, against a real server.
+"""The web pages in Debian's Chromium, driven by Playwright, with a real server.
 
-It needs the program ``chromium`` and fails, never skips, where it is missing.
+The tests need the program ``chromium`` and fail without it.
 """
 
 import shutil
@@ -21,17 +21,17 @@ from playwright.async_api import (
     expect,
 )
 
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.states import ChainState, TaskState
-from sluice.contracts.templates import NewTemplate
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.server import HttpServer
+from sluice.contracts.common.states import ChainState, TaskState
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.templates.templates import NewTemplate
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator, operating, spd_text
 from tests.integration.operator.scene import Counts, Scene
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
 
-#: One loop for all, as the browser has it that they share.
+#: The tests share one event loop, as they share the browser.
 pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope="module")]
 
 __all__ = ["spd_text"]  # a fixture
@@ -43,8 +43,7 @@ FLAGS = [
     "--disable-background-networking",
 ]
 
-#: What a browser says of an answer like 422 itself; everything else on its console is a fault of
-#: the page.
+#: The browser's own message about an answer like 422; any other console message is a fault.
 EXPECTED = "Failed to load resource: the server responded with a status of 4"
 
 WIDE: ViewportSize = {"width": 1280, "height": 900}
@@ -81,7 +80,7 @@ async def operator(database_url: str) -> AsyncIterator[Operator]:
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def base(operator: Operator) -> AsyncIterator[str]:
-    """Address of the service, on a port of its own."""
+    """Yield the address of the service on a free port."""
     server = HttpServer(for_anybody(operator.service.app), host="127.0.0.1", port=0)
     async with running(server):
         yield f"http://127.0.0.1:{server.port}"
@@ -97,8 +96,7 @@ async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
 
 @asynccontextmanager
 async def opened(browser: Browser, base: str) -> AsyncIterator[Page]:
-    """A page; at its end: nothing was asked of another server, and the browser had nothing to
-    complain about."""
+    """Yield a page; at the end, require that it logged no errors and used no other server."""
     context = await browser.new_context(
         base_url=base,
         viewport=WIDE,
@@ -126,7 +124,7 @@ async def opened(browser: Browser, base: str) -> AsyncIterator[Page]:
         await context.close()
 
 
-async def test_uploading_a_template_from_the_first_mistake_to_its_drawing(
+async def test_template_is_uploaded_after_a_mistake_and_its_steps_are_drawn(
     browser: Browser, base: str, spd_text: str
 ) -> None:
     async with opened(browser, base) as page:
@@ -154,7 +152,7 @@ async def test_uploading_a_template_from_the_first_mistake_to_its_drawing(
             await expect(drawing.locator("text.name").get_by_text(step, exact=True)).to_be_visible()
 
 
-async def test_a_folder_is_uploaded_and_a_chain_of_it_started_by_hand(
+async def test_folder_is_uploaded_and_a_chain_is_started(
     browser: Browser, base: str, operator: Operator, tmp_path: Path
 ) -> None:
     folder = tmp_path / "counting"
@@ -184,7 +182,7 @@ async def test_a_folder_is_uploaded_and_a_chain_of_it_started_by_hand(
     assert operator.neighbours.requested[0].params == {"limit": 7}
 
 
-async def test_progress_is_followed_and_a_chain_is_canceled_after_a_question(
+async def test_progress_is_updated_and_a_chain_is_canceled_after_confirmation(
     browser: Browser, base: str, operator: Operator, scene: Scene
 ) -> None:
     chain = next(
@@ -218,10 +216,10 @@ async def test_progress_is_followed_and_a_chain_is_canceled_after_a_question(
         await expect(page.get_by_role("button", name="Cancel the chain")).to_have_count(0)
 
 
-async def test_names_of_chains_that_ended_are_whole_where_there_is_room(
+async def test_names_of_ended_chains_are_shown_in_full_on_a_wide_screen(
     browser: Browser, base: str, scene: Scene
 ) -> None:
-    """And leave room for the rest of the table where there is none."""
+    """On a narrow screen they leave room for the rest of the table."""
     scene.chain("photographs-of-2026-11-24-night-3", 5, [], ChainState.FINISHED)
     async with opened(browser, base) as page:
         await page.goto("/")
@@ -232,7 +230,7 @@ async def test_names_of_chains_that_ended_are_whole_where_there_is_room(
         assert width == NARROW["width"]
 
 
-async def test_following_leaves_what_is_typed_and_the_keyboards_place_alone(
+async def test_update_of_a_page_keeps_typed_text_and_keyboard_focus(
     browser: Browser, base: str, operator: Operator, scene: Scene
 ) -> None:
     task = next(one for one in operator.neighbours.tasks.values() if one.held)
@@ -257,8 +255,7 @@ async def test_markup_in_a_log_stays_text(browser: Browser, base: str, scene: Sc
 
 
 async def lay_long_names(operator: Operator, scene: Scene, spd_text: str) -> list[str]:
-    """Chains, data sets and a template whose names are as long as they may be, without a place to
-    break them; the pages that show them."""
+    """Add chains, data sets and a template with names of maximal length, and return their pages."""
     name = "run-" + "0123456789" * 17
     begun = [Counts(finished=2, failed=1, running=1, total=4)]
     damaged, reason = [Counts(failed=4, total=4)], f"step decode: {name} is damaged"
@@ -279,7 +276,7 @@ async def lay_long_names(operator: Operator, scene: Scene, spd_text: str) -> lis
     ]
 
 
-#: With tables on cards of their own, that do not have to be moved either.
+#: Pages whose tables must fit their cards, too.
 LISTS = ("/", "/chains", "/tasks")
 PAGES = (
     *LISTS,
@@ -301,11 +298,12 @@ CARDS_FIT = """
 """
 
 
-async def test_no_page_is_wider_than_the_window(
+async def test_pages_fit_the_window(
     browser: Browser, base: str, operator: Operator, scene: Scene, spd_text: str
 ) -> None:
-    """Not even where names are as long as they may be, without a place to break them; on a wide
-    screen, and on a narrow one in the dark."""
+    """Names of maximal length have no place to break; the wide screen is light, the narrow one
+    dark.
+    """
     neighbours = operator.neighbours
     first, task = next(iter(neighbours.chains)), list(neighbours.tasks)[2]
     paths = [*PAGES, f"/chains/{first}", f"/tasks/{task}"]
@@ -328,7 +326,7 @@ async def check_width(page: Page, path: str) -> None:
         assert await page.evaluate(CARDS_FIT), path
 
 
-async def test_tables_of_the_overview_stand_side_by_side_only_where_both_fit(
+async def test_tables_of_the_first_page_are_side_by_side_only_if_both_fit(
     browser: Browser, base: str, scene: Scene
 ) -> None:
     async with opened(browser, base) as page:
@@ -338,7 +336,7 @@ async def test_tables_of_the_overview_stand_side_by_side_only_where_both_fit(
             assert await page.evaluate(CARDS_FIT), width
 
 
-async def test_every_control_is_reached_by_keyboard_and_has_a_name(
+async def test_every_control_is_reachable_by_keyboard_and_has_a_name(
     browser: Browser, base: str, scene: Scene
 ) -> None:
     async with opened(browser, base) as page:

@@ -1,5 +1,5 @@
-# The first use that README shows, then a warm step, a contained one, and a workflow inside one job.
-# Variables: CLONE, a clone with its environment; PLACE, a folder of the user's own.
+# The first use of the README, then a warm worker, a sandboxed step, and a workflow in one job.
+# Variables: CLONE, a clone with its environment; PLACE, a folder of the user.
 set -eu
 cd "$CLONE"
 . .venv/bin/activate

@@ -8,7 +8,7 @@ outputs:
   counts: {type: File, outputSource: gather/all}
   number: {type: File, outputSource: inner/total}
 steps:
-  # Stays loaded: `first-use-count` lies on PATH.
+  # A warm worker: `first-use-count` is on PATH.
   warm:
     scatter: text
     in: {text: texts}
@@ -21,7 +21,7 @@ steps:
       inputs: {text: {type: File, inputBinding: {position: 1}}}
       outputs: {count: {type: stdout}}
       stdout: $(inputs.text.nameroot).count
-  # Contained, where the node has a sandbox.
+  # Sandboxed, if the node has a sandbox.
   gather:
     in: {parts: warm/count}
     out: [all]
@@ -33,7 +33,7 @@ steps:
       inputs: {parts: "File[]"}
       outputs: {all: {type: stdout}}
       stdout: all.counts
-  # A workflow inside one job.
+  # A workflow in one job.
   inner:
     in: {list: gather/all}
     out: [total]

@@ -1,7 +1,7 @@
-"""The first use that README shows works wherever it is tried: a table of surroundings.
+"""The first use shown in the README works in many environments.
 
-Each row is one mount namespace, one environment and one user. Rows share a clone with its
-environment, except those that are about where the clone lies or which Python made it.
+Each row is a mount namespace, an environment and a user. Rows share a clone with its virtual
+environment, except for rows about the location of the clone or the Python interpreter.
 """
 
 import os
@@ -26,7 +26,7 @@ from tests.waiting import wait_until
 HERE = Path(__file__).parent
 #: A user without a name, as containers start programs.
 USER = 64123
-#: Seconds for one command, on a machine with much else to do.
+#: Seconds for a command on a busy machine.
 PATIENCE = 900
 
 pytestmark = pytest.mark.timeout(3 * PATIENCE)
@@ -34,9 +34,10 @@ pytestmark = pytest.mark.timeout(3 * PATIENCE)
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """``before``: shell commands in the mount namespace, as root; ``during``: commands just before
-    the first use, as its user. ``variables``: of the environment. ``unshare``: options for further
-    namespaces."""
+    """``before`` are shell commands in the mount namespace, as root; ``during`` run as the user.
+
+    ``variables`` are set in the environment, and ``unshare`` has options for more namespaces.
+    """
 
     before: str = ""
     during: str = ""
@@ -45,7 +46,7 @@ class Surroundings:
     unshare: Sequence[str] = ()
 
 
-#: A /dev with what every program expects, and nothing else.
+#: A /dev with the devices that every program expects, and no other.
 WITHOUT_SHARED_MEMORY = """
 mkdir "$PLACE/dev"
 mount -t tmpfs none "$PLACE/dev"
@@ -100,7 +101,7 @@ ROWS = {
         during='ln -s "$CLONE" "$PLACE/link"; export CLONE="$PLACE/link"'
     ),
 }
-#: A row of `make test`, in which what does not hide another fault comes together.
+#: The row of `make test`, which combines settings that do not hide each other's faults.
 TOGETHER = Surroundings(
     during='umask 077; ulimit -n 256; PATH=".:bin::$PATH"',
     variables={
@@ -115,7 +116,7 @@ TOGETHER = Surroundings(
 
 
 def copy_files(target: Path) -> Path:
-    """Copy what the repository has, and nothing that was made from it."""
+    """Copy the files of the repository without build results."""
     target.mkdir(parents=True)
     listed = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -135,7 +136,7 @@ def copy_files(target: Path) -> Path:
 
 
 def copy_clone(target: Path, *make: str) -> Path:
-    """Copy what the repository has, and install it there."""
+    """Copy the files of the repository and install them."""
     run(["make", "install", *make], cwd=copy_files(target))
     return target
 
@@ -159,7 +160,7 @@ def run(command: list[str], *, cwd: Path, environment: Mapping[str, str] | None 
 def everybodys() -> Iterator[Path]:
     """Yield a folder outside /tmp that the users of all rows may enter.
 
-    An ordinary user has no other user's rows, and may not write to /srv.
+    An ordinary user runs only the own rows, and may not write to /srv.
     """
     parent = "/srv" if os.access("/srv", os.W_OK) else Path.home()
     with tempfile.TemporaryDirectory(prefix="sluice-environments-", dir=parent) as folder:
@@ -179,7 +180,7 @@ def place(everybodys: Path) -> Iterator[Path]:
 
 
 def use_first(clone: Path, place: Path, surroundings: Surroundings) -> None:
-    """Carry out README's first use there. What it prints is shown when it fails."""
+    """Run the first use of the README; show its output if it fails."""
     user = surroundings.user
     if user != os.geteuid():
         os.chown(place, user, user)
@@ -210,10 +211,12 @@ def use_first(clone: Path, place: Path, surroundings: Surroundings) -> None:
     assert said.endswith("stopped\n")
 
 
-@pytest.mark.long("a row of `make test` has most of them together; what is left is of the machine")
+@pytest.mark.long("a row of `make test` combines most of them; the others are about the machine")
 @pytest.mark.needs(ROOT_RIGHTS)
 @pytest.mark.parametrize("surroundings", ROWS.values(), ids=list(ROWS))
-def test_first_use_works_in(surroundings: Surroundings, clone: Path, place: Path) -> None:
+def test_first_use_works_in_every_environment(
+    surroundings: Surroundings, clone: Path, place: Path
+) -> None:
     use_first(clone, place, surroundings)
 
 
@@ -229,7 +232,7 @@ def test_first_use_sends_nothing_to_a_proxy(clone: Path, place: Path) -> None:
     "parent",
     ["/tmp", pytest.param("/srv", marks=pytest.mark.needs(ROOT_RIGHTS)), "/var/tmp"],
 )
-def test_first_use_works_where_the_clone_lies_below(parent: str) -> None:
+def test_first_use_works_with_a_clone_in_another_folder(parent: str) -> None:
     with tempfile.TemporaryDirectory(prefix="sluice ž ", dir=parent) as folder:
         os.chmod(folder, 0o755)  # noqa: S103 - as what was unpacked there usually is
         (Path(folder) / "place").mkdir()
@@ -247,11 +250,10 @@ def test_first_use_works_with_a_python_of_pyenv(place: Path) -> None:
 
 
 @pytest.mark.long("installs a whole environment")
-def test_first_use_works_with_a_python_that_uv_has_installed(place: Path) -> None:
-    """uv downloads the interpreters that it installs, which tests do not.
+def test_first_use_works_with_a_python_installed_by_uv(place: Path) -> None:
+    """uv downloads the interpreters that it installs, which tests do not do.
 
-    A copy of this interpreter lies where uv puts them instead, with a prefix of its own, and uv
-    finds it there.
+    Instead, a copy of this interpreter is put where uv finds its own, with a separate prefix.
     """
     home = place / "user"
     managed = home / ".local" / "share" / "uv" / "python"
@@ -275,7 +277,7 @@ def test_first_use_works_with_a_python_that_uv_has_installed(place: Path) -> Non
     use_first(clone, place, Surroundings(variables={"HOME": str(home)}))
 
 
-@pytest.mark.long("a cheaper test adds up the disk that its jobs ask for")
+@pytest.mark.long("a cheaper test adds up the disk requests of its jobs")
 @pytest.mark.needs(ROOT_RIGHTS)
 def test_demonstration_runs_in_a_home_of_500_mb(clone: Path, place: Path) -> None:
     script = (
@@ -285,9 +287,9 @@ def test_demonstration_runs_in_a_home_of_500_mb(clone: Path, place: Path) -> Non
     assert said.count("the events kept are exactly those that the generator knows") == 2
 
 
-@pytest.mark.long("each phase is tried in `make test`, with programs that stand for the real ones")
-def test_first_use_works_after_an_installation_was_killed(place: Path) -> None:
-    """It is killed, with all that it has started, when some of the packages are there."""
+@pytest.mark.long("`make test` tests each phase with replaced programs")
+def test_first_use_works_after_a_killed_installation(place: Path) -> None:
+    """The installation and its processes are killed when some packages are installed."""
     clone = copy_files(place / "clone")
     with subprocess.Popen(["make", "install"], cwd=clone, start_new_session=True) as installing:
         packages = clone / ".venv" / "lib"
@@ -297,8 +299,8 @@ def test_first_use_works_after_an_installation_was_killed(place: Path) -> None:
     use_first(clone, place, Surroundings())
 
 
-@pytest.mark.long("`sluice up` alone is tried in `make test`")
-def test_first_use_works_after_a_port_was_taken(clone: Path, place: Path) -> None:
+@pytest.mark.long("`make test` tests `sluice up` alone")
+def test_first_use_works_after_the_port_was_occupied(clone: Path, place: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         variables = {"SLUICE_PORT": str(other.getsockname()[1])}
         during = (
@@ -308,5 +310,5 @@ def test_first_use_works_after_a_port_was_taken(clone: Path, place: Path) -> Non
         use_first(clone, place, Surroundings(during=during, variables=variables))
 
 
-def test_first_use_works_among_surroundings_of_many_kinds(tmp_path: Path) -> None:
+def test_first_use_works_with_combined_unusual_settings(tmp_path: Path) -> None:
     use_first(ROOT, tmp_path, TOGETHER)

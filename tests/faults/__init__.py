@@ -1,2 +1,1 @@
-"""The fault suite: work carried by separate processes while a seeded schedule breaks them, and an
-independent look at the end."""
+"""The fault suite: a seeded schedule breaks a stack, and a checker judges the result."""

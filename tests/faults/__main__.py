@@ -1,5 +1,7 @@
-"""``python -m tests.faults --seed N``: the long run. Its report is printed and kept below
-``var/faults``."""
+"""``python -m tests.faults --seed N``: the long run.
+
+The report is printed and stored below ``var/faults``.
+"""
 
 import argparse
 import sys
@@ -26,8 +28,8 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path("var/faults"))
     arguments = parser.parse_args()
     seconds = arguments.faults * arguments.spacing
-    # So long that the twenty slots have jobs of the large data set for two thirds of the faults;
-    # then some have nothing to do now and then, and help with what is slow.
+    # The twenty slots have jobs of the large data set for two thirds of the faults. Then some slots
+    # are idle now and then, and make duplicate attempts of slow jobs.
     pause = 7.5 * seconds / arguments.files
     size = Size(
         plan=Plan(
@@ -42,8 +44,8 @@ def main() -> int:
             stamps=24,
             stamp_files=10,
             stamp_pause=4.0,
-            slow=2,  # fewer jobs than slots: some have nothing to do but to help
-            stamp_seconds=seconds,  # a tool is at work whenever one is to be struck
+            slow=2,  # There are fewer jobs than slots, so that idle slots make duplicate attempts.
+            stamp_seconds=seconds,  # A tool is running whenever a fault needs one.
         ),
         faults=arguments.faults,
         spacing=arguments.spacing,

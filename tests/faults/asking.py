@@ -1,4 +1,4 @@
-"""Asks a system that is being broken: what passes is waited for, what is wrong is not."""
+"""Send requests to a system with faults; transient errors are retried."""
 
 import asyncio
 import time
@@ -7,33 +7,33 @@ from typing import TypeVar
 
 import httpx
 
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
 
 Result = TypeVar("Result")
 Ask = Callable[[], Awaitable[httpx.Response]]
 
-#: Seconds for which whatever else is broken at that moment is waited for.
+#: Seconds to retry while other faults last.
 PATIENCE = 60.0
-#: Seconds between two looks.
+#: Seconds between two attempts.
 PERIOD = 0.2
-#: What a service answers that others keep from answering.
+#: Statuses of a service that cannot reach others.
 PASSING = {502, 503, 504}
-#: How often in a row somebody is to be refused.
+#: Number of consecutive refusals that are required.
 _TIMES = 8
-#: Seconds for which a process may stand still in the middle of an answer.
+#: Seconds for which a process may be frozen during an answer.
 FROZEN = 10.0
 
 
 class WentWrong(Exception):
-    """The system did what it must not do."""
+    """The system did something that it must not do."""
 
 
 class NothingToStrike(Exception):
-    """What the fault is meant for was not there."""
+    """The target of the fault did not exist."""
 
 
 async def until(condition: Callable[[], Awaitable[bool]], seconds: float = PATIENCE) -> bool:
-    """Whether it came to hold by then."""
+    """Wait for a condition, and return whether it became true in time."""
     deadline = time.monotonic() + seconds
     while not await condition():
         if time.monotonic() > deadline:
@@ -43,7 +43,7 @@ async def until(condition: Callable[[], Awaitable[bool]], seconds: float = PATIE
 
 
 async def insist(call: Callable[[], Awaitable[Result]], seconds: float = PATIENCE) -> Result:
-    """Until there is an answer. Raises ``ServiceError`` for one that is none of its wishes."""
+    """Repeat a call until the service is available; raise ``ServiceError`` for any other error."""
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -57,8 +57,10 @@ async def insist(call: Callable[[], Awaitable[Result]], seconds: float = PATIENC
 async def answer(
     ask: Ask, good: Callable[[httpx.Response], bool], what: str, *, seconds: float = PATIENCE
 ) -> httpx.Response:
-    """The first one that is ``good``. Raises ``WentWrong`` for none within ``seconds``, and for a
-    500 at once."""
+    """Return the first ``good`` answer.
+
+    Raise ``WentWrong`` if there is none within ``seconds``, and for a 500 at once.
+    """
     deadline = time.monotonic() + seconds
     while True:
         try:
@@ -76,8 +78,9 @@ async def answer(
 
 
 async def refused(ask: Ask, what: str, *, within: float) -> None:
-    """It is refused (401), and nothing else any more from ``within`` seconds on. Raises
-    ``WentWrong``."""
+    """Require that a request is refused (401) from ``within`` seconds on, or raise
+    ``WentWrong``.
+    """
     began, times = time.monotonic(), 0
     while times < _TIMES:
         asked = time.monotonic() - began
@@ -90,5 +93,5 @@ async def refused(ask: Ask, what: str, *, within: float) -> None:
         times = times + 1 if refused else 0
         late = asked > (PATIENCE if status in PASSING else within)
         if (not refused and late) or status == httpx.codes.INTERNAL_SERVER_ERROR:
-            raise WentWrong(f"{what}: {status} {said}, {asked:.1f} s after that was over")
+            raise WentWrong(f"{what}: {status} {said}, {asked:.1f} s after the revocation")
         await asyncio.sleep(PERIOD)

@@ -1,5 +1,7 @@
-"""People who answer while faults happen, each in a browser as the page makes it: what was answered
-is sent until the service says that it has it."""
+"""Annotators who answer while faults happen.
+
+Like the page, each browser sends an answer until the service confirms it.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -11,40 +13,40 @@ import httpx
 from sluice.cli.connection import client
 from sluice.clients.operator import OperatorClient
 from sluice.clients.operator.asking import HumanStepKey
-from sluice.contracts.asking import AnnotatorAnswer, AnswerFate, AskNext, NextItems
-from sluice.contracts.asking_watch import NewLink
-from sluice.contracts.owners import EVERYONE
+from sluice.contracts.access.owners import EVERYONE
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate, AskNext, NextItems
+from sluice.contracts.human_tasks.asking_watch import NewLink
 from tests.faults.asking import PASSING, Ask, WentWrong, insist, until
 from tests.faults.checker.expectation import Asked
 from tests.faults.work import LOOK, Arrival, asked_in
 
-#: Where the defaults would make a run wait for minutes.
+#: Shorter than the defaults, with which a run would wait for minutes.
 QUICK_ANSWERS = {
     "SLUICE_ASK_PERIOD": "0.5",
     "SLUICE_ASK_UNDO": "0",
     "SLUICE_ASK_SETTLE": "2",
     "SLUICE_ASK_LEND": "15",
 }
-#: So many say the same before an item is decided.
+#: Number of equal annotations that decide an item.
 _AGREE = 2
-#: Of the links; beyond each jump of a clock.
+#: Days of the links, longer than each jump of a clock.
 _DAYS = 7
 #: Seconds for an answer of the service.
 _LIMIT = 10.0
-#: Until there is something to answer.
+#: Seconds until there is an item.
 _PATIENCE = 300.0
-#: Seconds that somebody looks at what he has.
+#: Seconds that an annotator looks at the items.
 _LOOKS = 0.5
-#: Items that a browser has at a time.
+#: Number of items that a browser has at a time.
 _WANTED = 3
 _HEADERS = {"Sluice-Ask": "1"}
 
 
 class Browser:
-    """``answered``: items whose answers are with the service."""
+    """The browser of an annotator; ``answered`` has the items with confirmed answers."""
 
     def __init__(self, http: httpx.AsyncClient, page: str, asked: Mapping[str, Asked]) -> None:
-        """``page``: its path, with the link's key. ``asked``: by the names of files."""
+        """``page`` is the path with the link's key; ``asked`` is indexed by names of files."""
         self._http = http
         self._page = page
         self._asked = asked
@@ -52,24 +54,26 @@ class Browser:
         self._given = dict[UUID, tuple[str, AnnotatorAnswer]]()
 
     async def enter(self) -> None:
-        """Raises ``WentWrong``."""
+        """Open the link; raise ``WentWrong`` on failure."""
         await self._insist(lambda: self._http.get(self._page), "a browser opens its link")
 
     async def answer_all(self, leaving: asyncio.Event) -> None:
-        """What it is asked, until it is to leave, and has nothing left that it answered. Raises
-        ``WentWrong``."""
+        """Answer items until ``leaving`` is set and all answers are confirmed.
+
+        Raises ``WentWrong``.
+        """
         while not leaving.is_set() or self._given:
             found = await self._next(0 if leaving.is_set() else _WANTED)
             for item in found.items:
                 if item.id in self.answered:
-                    raise WentWrong(f"{item.title} was shown again to who has answered it")
+                    raise WentWrong(f"{item.title} was shown again to the browser that answered it")
                 word = self._asked[item.title].words[item.title]
                 given = AnnotatorAnswer(item=item.id, answer=word, seconds=_LOOKS)
                 self._given[item.id] = (item.title, given)
             await asyncio.sleep(_LOOKS)
 
     async def take_and_go(self) -> None:
-        """It answers nothing of what it is shown: others get it. Raises ``WentWrong``."""
+        """Take items and answer none of them, so that others get them; raise ``WentWrong``."""
 
         async def is_shown() -> bool:
             return bool((await self._next(_WANTED)).items)
@@ -98,7 +102,7 @@ class Browser:
             self._asked[name].taken[name] += 1
 
     async def _insist(self, ask: Ask, what: str) -> httpx.Response:
-        """Whatever keeps it from the service is waited for."""
+        """Repeat a request until the service answers."""
         last: httpx.Response | None = None
 
         async def is_answered() -> bool:
@@ -115,8 +119,7 @@ class Browser:
 
 
 class Audience:
-    """``url``: below which the pages are. ``wrong``: what the system did to them that it must
-    not do."""
+    """Annotators on the pages below ``url``; ``wrong`` lists what the system must not have done."""
 
     def __init__(self, url: str, watcher: OperatorClient, arrivals: Sequence[Arrival]) -> None:
         self._url = url
@@ -126,7 +129,7 @@ class Audience:
         self.wrong: list[str] = []
 
     async def answer(self, people: int) -> None:
-        """So many at once, and one who goes without a word, until they are to ``leave``."""
+        """Let annotators answer until ``leave`` is called; one more takes items and leaves."""
         try:
             await until(self._is_asked, _PATIENCE)
             async with asyncio.TaskGroup() as group:
@@ -136,13 +139,13 @@ class Audience:
             self.wrong += map(str, errors.exceptions)
 
     async def leave_when_answered(self) -> None:
-        """Every item was, by as many as have to agree. Raises ``WentWrong``."""
+        """Leave when every item has enough annotations, or raise ``WentWrong``."""
 
         async def answered() -> bool:
             return all(one.taken[name] >= _AGREE for name, one in self._asked.items())
 
         if not await until(answered, _PATIENCE):
-            raise WentWrong("people could not answer what they were to be asked")
+            raise WentWrong("not all items got enough annotations")
         self.leave()
 
     def leave(self) -> None:
@@ -154,7 +157,9 @@ class Audience:
         page = httpx.URL(str(link.url)).raw_path.decode()
         async with httpx.AsyncClient(
             base_url=self._url,
-            headers={"User-Agent": f"browser {uuid4()}"},  # each is another person
+            headers={
+                "User-Agent": f"browser {uuid4()}"
+            },  # Each user agent counts as another person.
             follow_redirects=True,
             timeout=_LIMIT,
         ) as http:
@@ -163,13 +168,13 @@ class Audience:
             await (browser.take_and_go() if is_gone else browser.answer_all(self._leaving))
 
     async def _is_asked(self) -> bool:
-        """Whether there is anything to answer, or nobody waits for it any more."""
+        """Return whether there are items, or the work is over."""
         steps = (await insist(self._watcher.asking_steps)).steps
         return self._leaving.is_set() or any(step.items for step in steps)
 
 
 @asynccontextmanager
 async def audience(url: str, operator: str, arrivals: Sequence[Arrival]) -> AsyncIterator[Audience]:
-    """``url``: below which the pages are; ``operator``: of the service where links are made."""
+    """Yield annotators on the pages below ``url``; ``operator`` is the service that makes links."""
     async with client(operator, seconds=_LIMIT) as http:
         yield Audience(url, OperatorClient(http), arrivals)

@@ -1,5 +1,4 @@
-"""RabbitMQ's management interface: copies of real messages are kept aside, to be published once
-more."""
+"""RabbitMQ's management interface: copies of real messages are stored, and published again."""
 
 from typing import Any
 from urllib.parse import quote
@@ -8,12 +7,12 @@ import httpx
 
 #: Virtual host of the stack.
 VHOST = "sluice"
-#: Copies kept of each destination; the oldest go first.
+#: Number of stored copies for each destination; the oldest are dropped.
 _KEPT = 100
 
 
 class Tap:
-    """A queue beside the real ones for each destination."""
+    """An additional queue for each destination."""
 
     def __init__(self, management_url: str, destinations: list[str]) -> None:
         self._http = httpx.AsyncClient(base_url=management_url, timeout=10)
@@ -34,8 +33,10 @@ class Tap:
             )
 
     async def repeat(self, destination: str, copies: int) -> int:
-        """Publishes copies of up to so many messages that were sent there; how many. Raises
-        ``httpx.HTTPError``."""
+        """Publish copies of stored messages again, and return their number.
+
+        Raises ``httpx.HTTPError``.
+        """
         wanted = {"count": copies, "ackmode": "ack_requeue_false", "encoding": "base64"}
         found: list[dict[str, Any]] = (
             await self._call("POST", f"/api/queues/{VHOST}/{_queue(destination)}/get", wanted)
@@ -48,7 +49,7 @@ class Tap:
         return len(found)
 
     async def close(self) -> None:
-        """Raises ``httpx.HTTPError``."""
+        """Delete the additional queues; raise ``httpx.HTTPError`` on failure."""
         for destination in self._destinations:
             await self._call("DELETE", f"/api/queues/{VHOST}/{_queue(destination)}", None)
         await self._http.aclose()

@@ -1,4 +1,4 @@
-"""One run of the suite: work, faults, rest, and the look at what is left."""
+"""One run of the suite: work, faults, rest, and the check of the final state."""
 
 import asyncio
 import os
@@ -35,8 +35,8 @@ from tests.faults.stack import StackControl, write_compose
 from tests.faults.storage import SmallDisk
 from tests.faults.work import MARKER, Arrival, Plan, jobs_in, make_work
 
-#: Where the defaults would make a run wait for minutes. A job may lose many pilots here, and none
-#: is a poison job for that.
+#: Shorter than the defaults, with which a run would wait for minutes. A job may lose many pilots
+#: here without being quarantined.
 ENVIRONMENT = {
     **QUICK_LEASES,
     "SLUICE_WMS_LOSSES": "50",
@@ -45,14 +45,17 @@ ENVIRONMENT = {
     **QUICK_ANSWERS,
     **NO_CONTAINERS,
 }
-#: Passed on to the pilots.
+#: Variables that are passed on to the pilots.
 TOLD = ("SLUICE_PILOT_SANDBOX", "SLUICE_PILOT_EXPRESSIONS")
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """``work_limit``, ``rest_limit``: seconds until the chains have ended, and until everything has
-    come to rest. The disk has room for what the pack's merges ask for."""
+    """The size of a run.
+
+    ``work_limit`` and ``rest_limit`` are seconds until all chains have ended, and until the system
+    is at rest. The disk has room for what the template's merges request.
+    """
 
     plan: Plan
     faults: int
@@ -65,7 +68,7 @@ class Size:
 
 
 def run_campaign(folder: Path, size: Size, *, seed: int) -> Report:
-    """In ``folder``, which is emptied first. Raises ``OSError`` where the stack does not start."""
+    """Run in ``folder``, which is emptied first; raise ``OSError`` if the stack does not start."""
     schedule = make_schedule(seed, faults=size.faults, spacing=size.spacing, lease=LEASE)
     shutil.rmtree(folder, ignore_errors=True)
     work = make_work(folder / "work", size.plan, seed=seed)
@@ -82,7 +85,7 @@ def run_campaign(folder: Path, size: Size, *, seed: int) -> Report:
 
 @dataclass(frozen=True, slots=True)
 class _Scene:
-    """``sites``: folder of the tokens of sites."""
+    """``sites`` is the folder with the tokens of sites."""
 
     clocks: Clocks
     disk: SmallDisk
@@ -125,7 +128,7 @@ class _Campaign:
                 async with asyncio.timeout(self._size.work_limit):
                     await self._go_on(injector, schedule, (feed, looking), progress)
             except TimeoutError:
-                pass  # what is missing is for the checker to say
+                pass  # The checker reports what is missing.
             worked = progress.now()
         await _insist(tap.close)
         state, findings = await self._look()
@@ -155,7 +158,7 @@ class _Campaign:
         crowd: tuple[Feeder, Audience],
         progress: Progress,
     ) -> None:
-        """Until all faults have ended, and all work has."""
+        """Run until all faults and all work have ended."""
         feed, looking = crowd
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(feed.watch())
@@ -164,7 +167,7 @@ class _Campaign:
                 ending.create_task(injector.run(schedule))
                 ending.create_task(feed.bring_in_all(self._work))
                 ending.create_task(progress.watch(len(self._work)))
-            async with self._feeder() as system:  # the script's own role may not
+            async with self._feeder() as system:  # The role of the script does not permit this.
                 await system.acknowledge_failures()
             watching.cancel()
             looking.leave()
@@ -177,7 +180,7 @@ class _Campaign:
 
     @asynccontextmanager
     async def _all_people(self) -> AsyncIterator[People]:
-        """Everybody is there, and so are the templates."""
+        """Yield the people when sites, script and visitors are ready and templates are stored."""
         url, wms_url = self._stack.url("operator"), self._stack.url("wms")
         place = SitePlace(self._scene.sites, wms_url, self._stack.databases["wms"])
         async with client(url, seconds=10) as http:
@@ -206,7 +209,7 @@ class _Campaign:
 
 
 def _errors(state: Snapshot) -> Iterator[str]:
-    """Of the attempts that failed."""
+    """Yield the error classes of failed attempts."""
     for row in state.rows("wms", "attempts"):
         if row["error_class"] is not None:
             yield row["error_class"]
@@ -225,8 +228,7 @@ def small_disk(folder: Path, size: Size) -> Iterator[SmallDisk]:
 def stack_to_break(
     folder: Path, clocks: Clocks, size: Size, *, provider: Institute
 ) -> Iterator[RunningStack]:
-    """The stack in ``folder/stack``, every service under a clock that can be set, with pilots of
-    sites, and with people who sign in by the ``provider``."""
+    """Start the stack in ``folder/stack`` with settable clocks, sites and the provider."""
     environment = {service: clocks.environment(service) for service in SERVICES}
     environment["operator"] |= provider.environment
     tokens = {site: token_file(folder / "sites", site) for site in SITES}
@@ -253,7 +255,7 @@ def stack_to_break(
 
 
 async def _insist(call: Callable[[], Awaitable[None]], seconds: float = 60.0) -> None:
-    """The broker may be starting at that moment."""
+    """Repeat a call while the broker may be starting."""
     deadline = time.monotonic() + seconds
     while True:
         try:

@@ -1,10 +1,9 @@
-"""Clocks that jump: each service's processes see the time through libfaketime, with an offset that
-a file holds.
+"""Clocks that jump: processes see the time through libfaketime, with an offset from a file.
 
-Only the wall clock is faked; the monotonic clocks, which time-outs are measured with, are those of
-the machine, as they are when a machine's time is set. Pilots are left out: under libfaketime 0.9.10
-a ``time.sleep`` on the monotonic clock fails, which they use and the services do not. The library
-is looked for where Debian's package puts it, and where ``scripts/install-faketime.sh`` does.
+Only the wall clock is faked. Monotonic clocks, which measure timeouts, are those of the machine, as
+when somebody sets the time. Pilots are left out, as ``time.sleep`` on the monotonic clock fails
+under libfaketime 0.9.10. The library is searched for where Debian's package and
+``scripts/install-faketime.sh`` install it.
 """
 
 from collections.abc import Iterable
@@ -14,8 +13,8 @@ _ROOT = Path(__file__).resolve().parents[2]
 _PLACES = ("usr/lib/*/faketime/libfaketimeMT.so.1",)
 
 
-#: What the library leaves here when its process is killed; it takes offence at finding it when a
-#: process number comes again.
+#: The library leaves files here when its process is killed, and fails if a process id is used
+#: again.
 _SHARED = Path("/dev/shm")
 
 
@@ -27,7 +26,10 @@ class NoFakeTime(RuntimeError):
 
 
 class Clocks:
-    """``folder``: where the offsets lie, one file for each service. Raises ``NoFakeTime``."""
+    """Settable clocks; ``folder`` has a file with the offset for each service.
+
+    Raises ``NoFakeTime``.
+    """
 
     def __init__(self, folder: Path, services: Iterable[str]) -> None:
         self._folder = folder
@@ -37,7 +39,7 @@ class Clocks:
             self.set(service, 0.0)
 
     def environment(self, service: str) -> dict[str, str]:
-        """For the processes of the service."""
+        """Return the environment for the processes of the service."""
         return {
             "LD_PRELOAD": str(self._library),
             "FAKETIME_TIMESTAMP_FILE": str(self._folder / service),
@@ -46,13 +48,13 @@ class Clocks:
         }
 
     def sweep(self) -> None:
-        """Removes what the library left behind for processes that have gone."""
+        """Remove the files that the library left for ended processes."""
         for path in _SHARED.glob("*faketime_s*_*"):
             if not Path(f"/proc/{path.name.rpartition('_')[2]}").exists():
                 path.unlink(missing_ok=True)
 
     def set(self, service: str, offset: float) -> None:
-        """Seconds that the service's clock is ahead. Noticed within a second."""
+        """Set how many seconds the service's clock is ahead; it takes effect within a second."""
         part = self._folder / f".{service}"
         part.write_text(f"{offset:+.0f}s\n")
         part.replace(self._folder / service)

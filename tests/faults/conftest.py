@@ -1,5 +1,4 @@
-"""Folders for whole stacks: their paths are short, for the sockets in them, and open to the user
-that the database runs as."""
+"""Folders for stacks: with short paths for sockets, and open to the user of the database."""
 
 import shutil
 import tempfile
@@ -12,7 +11,7 @@ import pytest
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """Removed at the end."""
+    """Yield a folder, and remove it at the end."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-faults-"))
     folder.chmod(0o755)
     try:

@@ -1,5 +1,4 @@
-"""A small piece of work carried by an embedded system: the good end state on which the checks are
-proven."""
+"""A small run of an embedded system, whose good final state the checks are tested on."""
 
 import asyncio
 from collections.abc import Iterator
@@ -34,7 +33,7 @@ _PEOPLE = 3
 
 @dataclass(frozen=True, slots=True)
 class EndState:
-    """``storages``: the folder they lie in, which stays as long as the state is used."""
+    """``storages`` is the folder of the storages, which exists as long as the state is used."""
 
     state: Snapshot
     expectation: Expectation
@@ -44,8 +43,10 @@ class EndState:
 
 @contextmanager
 def carried_work(folder: Path) -> Iterator[EndState]:
-    """Data sets of 20 and of 5 files and two detector runs, the second with a damaged frame; a
-    pilot dies on the way."""
+    """Process data sets of 20 and 5 files and two detector runs, and kill a pilot meanwhile.
+
+    The second run has a damaged frame.
+    """
     work = make_work(
         folder, Plan(files=20, stream=1, stream_files=5, frames=10, seconds=1.0), seed=1
     )

@@ -1,4 +1,4 @@
-"""Brings the work in, as a data acquisition does that repeats what got no answer."""
+"""Bring the work in, like a data acquisition that repeats unanswered requests."""
 
 import asyncio
 import time
@@ -12,13 +12,13 @@ from sluice import storage
 from sluice.cli.connection import client
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.attention import Acknowledge, Subject
-from sluice.contracts.datasets import NewDataset, NewFile
-from sluice.contracts.limits import LimitPeriod, SetLimit
-from sluice.contracts.problems import NotAvailable, Unauthenticated
-from sluice.contracts.runs import NewPeriod, NewRun
-from sluice.contracts.states import StorageType
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.chains.attention import Acknowledge, Subject
+from sluice.contracts.common.problems import NotAvailable, Unauthenticated
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import NewDataset, NewFile
+from sluice.contracts.data.runs import NewPeriod, NewRun
+from sluice.contracts.jobs.limits import LimitPeriod, SetLimit
+from sluice.contracts.templates.templates import NewTemplate
 from sluice.storage import StorageFull, StorageUnavailable
 from tests.faults.script import Badge
 from tests.faults.work import PERIOD, PIPELINES, WORKFLOWS, Arrival, workflow_text
@@ -29,18 +29,20 @@ _OPERATOR = Acknowledge(by="operator")
 
 #: Seconds for which a call is repeated before the suite gives up.
 _PATIENCE = 600.0
-#: Between two questions of somebody who watches.
+#: Seconds between two queries of an observer.
 _WATCHING = 0.5
 
 
 class Feeder:
-    """``calls``, ``repeats``: requests and writes that succeeded, and those repeated for want of an
-    answer or of room, or of a token that holds, where there are several one after the other."""
+    """Registers the work; ``calls`` counts successes and ``repeats`` repetitions.
+
+    Calls are repeated after missing answers, full storages and revoked tokens.
+    """
 
     def __init__(
         self, operator: OperatorClient, dms: DmsClient, *, passing: tuple[type[Exception], ...]
     ) -> None:
-        """``passing``: after which a call is repeated."""
+        """``passing`` are the exceptions after which a call is repeated."""
         self._operator = operator
         self._dms = dms
         self._passing = passing
@@ -58,7 +60,7 @@ class Feeder:
         await self._insist(lambda: self._dms.register_period(NewPeriod(name=PERIOD)))
 
     async def bring_in_all(self, arrivals: Sequence[Arrival]) -> None:
-        """Each at its time; several at once where one takes long."""
+        """Bring in each data set at its time, concurrently if one takes long."""
         began = time.monotonic()
 
         async def one(arrival: Arrival) -> None:
@@ -70,14 +72,14 @@ class Feeder:
                 group.create_task(one(arrival))
 
     async def watch(self) -> None:
-        """For ever, as somebody does who waits for his results."""
+        """Query results for ever, like a person who waits for them."""
         while True:
             await self._insist(self._operator.chains)
             await self._insist(self._dms.storages)
             await asyncio.sleep(_WATCHING)
 
     async def acknowledge_failures(self) -> None:
-        """Decide about failed jobs of finished chains, so that what they have read goes."""
+        """Acknowledge failed jobs of finished chains, so that their inputs are deleted."""
         found = await self._insist(lambda: self._operator.attention(limit=1000))
         for notice in found.notices:
             subject = None if notice.id is None else notice.subject_of(notice.id)
@@ -136,7 +138,7 @@ class Feeder:
 async def feeder(
     operator_url: str, dms_url: str, *, badge: Badge | None = None
 ) -> AsyncIterator[Feeder]:
-    """``badge``: by which it is known, and which may change; None: as the system's own."""
+    """Yield a feeder with the token of ``badge``, which may change, or with that of the system."""
     token = None if badge is None else ""
     async with (
         client(operator_url, seconds=30, token=token) as operator,

@@ -1,8 +1,7 @@
-"""A tool that stays loaded, speaks the protocol without any help, and misbehaves in the middle of a
-job when it is sent a signal: it is carried in the text of a template, so that pilots need nothing
-of this folder.
+"""A warm worker that implements the protocol itself, and misbehaves during a job on a signal.
 
-One job: its arguments are a file, seconds to take, and the name of a file for the digest.
+Its text is part of a template, so that pilots need no file of this folder. A job's arguments are a
+file, the seconds to take, and the name of a file for the digest.
 """
 
 import hashlib
@@ -13,11 +12,11 @@ import sys
 import time
 from typing import NoReturn
 
-#: Ways to misbehave, each at a signal of its own; the first can be sent to any process.
+#: Ways to misbehave, each with its own signal; the first signal can be sent to any process.
 WAYS = ("kill", "hang", "nonsense", "twice", "grow", "close", "children")
-#: Of the first of the others.
+#: Signal of the second way.
 FIRST_SIGNAL = signal.SIGRTMIN + 1
-#: Bytes that it grows by, more than any job may use that asks for little, and those in one go.
+#: Bytes to grow by, more than any job with a small request may use, and bytes at a time.
 MUCH, PIECE = 1536 << 20, 16 << 20
 
 _asked: list[str] = []
@@ -37,7 +36,7 @@ def digest(path: str) -> str:
 
 
 def work(arguments: list[str]) -> str:
-    """The way that it is to misbehave once the job is done; empty: none."""
+    """Do a job, and return the way to misbehave after it, or an empty text."""
     path, pause, out = arguments
     time.sleep(float(pause))
     way = _asked.pop() if _asked else ""
@@ -56,7 +55,7 @@ def work(arguments: list[str]) -> str:
 
 
 def grow() -> NoReturn:
-    """Not faster than somebody who looks now and then can see it."""
+    """Grow slowly enough for a periodic check to notice."""
     pieces = list[bytes]()
     while len(pieces) < MUCH // PIECE:
         pieces.append(b"x" * PIECE)
@@ -70,7 +69,7 @@ def stay() -> NoReturn:
 
 
 def leave_children() -> None:
-    """One that is its own, and one that it has left to others, in a session of its own."""
+    """Leave a child process, and an orphan in its own session."""
     if os.fork() == 0:
         time.sleep(3600)
     middle = os.fork()

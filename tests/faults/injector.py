@@ -1,4 +1,4 @@
-"""Carries a schedule out, and writes down what was done when."""
+"""Carry out a schedule of faults, and record what was done when."""
 
 import asyncio
 import os
@@ -14,7 +14,7 @@ from typing import assert_never
 import httpx
 import psutil
 
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.common.problems import ServiceError
 from tests.faults.asking import NothingToStrike, WentWrong, until
 from tests.faults.broker import Tap
 from tests.faults.clocks import Clocks
@@ -28,16 +28,15 @@ from tests.faults.stack import StackControl
 from tests.faults.storage import SmallDisk
 from tests.faults.work import MARKER
 
-#: Seconds to wait for what a fault strikes at: a process that is just starting again, a message
-#: that nobody has sent yet.
+#: Seconds to wait for the target of a fault: a starting process, or a message that is not yet sent.
 _PATIENCE = 60.0
-#: Until a tool is at work, which on a busy machine waits for its turn.
+#: Seconds until a tool is running, which on a busy machine waits for its turn.
 _PATIENCE_FOR_TOOLS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
 class People:
-    """Who may do something, and is kept from it."""
+    """People and sites that lose their access."""
 
     sites: Sites
     script: Script
@@ -46,8 +45,10 @@ class People:
 
 @dataclass(slots=True)
 class Struck:
-    """``began``, ``ended``: seconds after the beginning. ``what``: what was done, in words;
-    ``failed``: why it could not be, or what went wrong with it."""
+    """A fault that happened; ``began`` and ``ended`` are seconds since the start.
+
+    ``what`` describes what was done, and ``failed`` why it was not possible or what went wrong.
+    """
 
     fault: Fault
     began: float
@@ -78,8 +79,7 @@ class Injector:
         self._taking_turns = defaultdict[Kind, asyncio.Lock](asyncio.Lock)
 
     async def run(self, schedule: Sequence[Fault]) -> None:
-        """Returns when the last fault has ended. One that cannot be carried out is noted, and does
-        not stop the others."""
+        """Run until the last fault has ended; a fault that is not possible is recorded."""
         async with asyncio.TaskGroup() as group:
             for fault in schedule:
                 group.create_task(self._strike(fault))
@@ -124,7 +124,7 @@ class Injector:
         return what
 
     async def _keep_out(self, fault: Fault, record: Struck) -> str:
-        """Somebody is nobody any more."""
+        """Take away the access of a site, a token or a provider."""
 
         def begins() -> None:
             record.began = self._now()
@@ -150,7 +150,7 @@ class Injector:
         name, pid = await self._running(fault.target, record)
         frozen = [psutil.Process(pid)]
         frozen += frozen[0].children(recursive=True) if fault.amount else []
-        # Tools that stand still between two jobs are not to go on because of this.
+        # Suspended warm workers must not continue because of this.
         frozen = [one for one in frozen if _status(one) != psutil.STATUS_STOPPED]
         for process in frozen:
             _send(process, signal.SIGSTOP)
@@ -164,7 +164,7 @@ class Injector:
         )
 
     async def _restart(self, server: str, mode: str) -> str:
-        """Ended when it answers again."""
+        """Restart a server, and wait until it is ready."""
         await self._stack.ask(do="restart-server", server=server, mode=mode)
         went_down = await until(lambda: self._is_ready(server, False), 15.0)
         back = await until(lambda: self._is_ready(server, True), 120.0)
@@ -187,19 +187,19 @@ class Injector:
         return f"{fault.target}: {fault.kind} for {fault.seconds} s{delay}"
 
     async def _repeat(self, fault: Fault, record: Struck) -> str:
-        """Where nothing was sent to the destination yet, another one's messages do."""
+        """Repeat messages of the destination, or of another one if it had none yet."""
         deadline = time.monotonic() + _PATIENCE
         while time.monotonic() < deadline:
             for destination in (fault.target, *DESTINATIONS):
                 try:
                     repeated = await self._tap.repeat(destination, int(fault.amount))
-                except httpx.HTTPError:  # the broker is down at the moment
+                except httpx.HTTPError:  # The broker is not running at the moment.
                     repeated = 0
                 if repeated:
                     record.began = self._now()
                     return f"{repeated} messages to {destination} delivered once more"
             await asyncio.sleep(0.5)
-        raise NothingToStrike("no message was there to be repeated")
+        raise NothingToStrike("there was no message to repeat")
 
     async def _fill(self, fault: Fault) -> str:
         await asyncio.to_thread(self._disk.fill)
@@ -228,7 +228,7 @@ class Injector:
         return f"{changed} services have new keys, the old ones known for {fault.seconds} s more"
 
     async def _upset(self, fault: Fault, record: Struck) -> str:
-        """Ended when the tool's process has."""
+        """Make a tool misbehave, and wait for the end of its process."""
         way = fault.target.removeprefix("tool/")
         found: list[psutil.Process] = []
 
@@ -238,7 +238,7 @@ class Injector:
             return bool(found)
 
         if not await until(look, _PATIENCE_FOR_TOOLS):
-            raise NothingToStrike("no tool that stays loaded was at work")
+            raise NothingToStrike("no warm worker had a job")
         process = found[fault.number % len(found)]
         self._upset_ones.add(process)
         record.began = self._now()
@@ -248,11 +248,11 @@ class Injector:
             return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
 
         if not await until(has_ended, _PATIENCE):
-            raise NothingToStrike(f"the tool ({process.pid}) that was to {way} went on")
+            raise NothingToStrike(f"the tool ({process.pid}) that should {way} did not end")
         return f"a loaded tool ({process.pid}): {way}"
 
     async def _running(self, target: str, record: Struck) -> tuple[str, int]:
-        """Name and pid, as soon as it runs."""
+        """Wait for the process, and return its name and id."""
         found: list[tuple[str, int]] = []
 
         async def look() -> bool:
@@ -261,7 +261,7 @@ class Injector:
             return bool(found)
 
         if not await until(look, _PATIENCE):
-            raise NothingToStrike(f"{target} did not run")
+            raise NothingToStrike(f"{target} was not running")
         record.began = self._now()
         return found[0]
 
@@ -270,8 +270,7 @@ class Injector:
 
 
 def working_tools(marker: str) -> list[psutil.Process]:
-    """Programs with the marker in their command line that do not stand still, and know what the
-    signals mean."""
+    """Return running processes of tools with the marker that have handlers for the signals."""
     found = []
     for process in psutil.process_iter():
         with suppress(psutil.Error):
@@ -285,7 +284,7 @@ def working_tools(marker: str) -> list[psutil.Process]:
 
 
 def _catches(pid: int, number: int) -> bool:
-    """Has it a handler for the signal?"""
+    """Return whether the process has a handler for the signal."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -295,7 +294,7 @@ def _catches(pid: int, number: int) -> bool:
 
 
 def _send(process: psutil.Process, number: int) -> None:
-    with suppress(psutil.NoSuchProcess):  # it has ended meanwhile
+    with suppress(psutil.NoSuchProcess):  # The process has ended meanwhile.
         process.send_signal(number)
 
 

@@ -1,4 +1,4 @@
-"""An OpenID provider, a process of its own, and people who sign in by it."""
+"""An OpenID provider in its own process, and people who sign in with it."""
 
 import asyncio
 import re
@@ -19,14 +19,14 @@ from tests.faults.asking import PATIENCE, PERIOD, NothingToStrike, WentWrong, an
 from tests.faults.script import Badge
 
 PERSON, GROUP, ROLE = "anna", "crew", "viewer"
-#: What somebody is told who wants to sign in while it is down.
+#: The message for a sign-in while the provider is down.
 DOWN = "the OpenID provider does not answer as it should"
-#: Seconds for an answer: the operator service waits for the provider for 15.
+#: Seconds for an answer: the operator service waits for the provider for 15 s.
 _LIMIT = 30.0
 
 
 class Institute:
-    """``url``: of the provider, as it calls itself."""
+    """The provider; ``url`` is its issuer."""
 
     def __init__(self) -> None:
         [self._port] = free_ports(1)
@@ -35,7 +35,7 @@ class Institute:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Of the operator service."""
+        """Return the environment of the operator service."""
         return {
             "SLUICE_OPERATOR_OIDC__ISSUER": self.url,
             "SLUICE_OPERATOR_OIDC__CLIENT_SECRET": "confidential",
@@ -43,7 +43,7 @@ class Institute:
         }
 
     async def start(self) -> None:
-        """It answers, and knows everybody. Raises ``NothingToStrike``."""
+        """Start the provider and register the people; raise ``NothingToStrike`` on failure."""
         self._process = await asyncio.to_thread(self._begin)
         if not await until(self._knows_everybody):
             raise NothingToStrike("the OpenID provider did not start")
@@ -63,17 +63,21 @@ class Institute:
             self._process = None
 
     def hold(self, held: bool) -> None:
-        """It takes connections, and answers nobody."""
+        """Suspend or continue the provider: it accepts connections, but does not answer."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP if held else signal.SIGCONT)
 
     async def lets_in(self, address: str) -> str:
-        """Where somebody is sent back to who was sent to ``address``. Raises
-        ``httpx.TransportError``."""
+        """Sign in at the provider, and return the address of the way back.
+
+        Raises ``httpx.TransportError``.
+        """
         async with httpx.AsyncClient(timeout=_LIMIT) as http:
             done = await http.post(address, data={"sub": PERSON})
             if not done.is_redirect:
-                raise httpx.RemoteProtocolError(f"the provider lets nobody in: {done.status_code}")
+                raise httpx.RemoteProtocolError(
+                    f"the provider refuses the sign-in: {done.status_code}"
+                )
             return str(done.headers["location"])
 
     async def _knows_everybody(self) -> bool:
@@ -86,8 +90,7 @@ class Institute:
 
 
 class Visitors:
-    """``url``: of the operator service. ``badge``: of somebody who works by a token
-    meanwhile."""
+    """People in browsers; ``url`` is the operator service, ``badge`` the token of a script."""
 
     def __init__(self, url: str, institute: Institute, badge: Badge) -> None:
         self._url = url
@@ -96,7 +99,7 @@ class Visitors:
         self._stays = self._browser()
 
     async def enter(self) -> None:
-        """One is there from the beginning."""
+        """Sign one person in, who stays."""
         await self._sign_in(self._stays)
 
     async def close(self) -> None:
@@ -105,8 +108,11 @@ class Visitors:
     async def find_provider_down(
         self, seconds: float, begins: Callable[[], None], *, hangs: bool
     ) -> str:
-        """Whoever signs in by it meanwhile is told so, also on his way back from it; who is in
-        stays; and when it is back, one signs in. Raises ``WentWrong``, ``NothingToStrike``."""
+        """Take the provider down, and check sign-ins, an open session and a token.
+
+        New sign-ins, and those on the way back, get an error. The open session continues, and later
+        a sign-in succeeds. Raises ``WentWrong`` or ``NothingToStrike``.
+        """
         async with self._browser() as new, self._browser() as on_his_way:
             back = await self._institute.lets_in(await self._sent(on_his_way))
             begins()
@@ -148,7 +154,7 @@ class Visitors:
         )
 
     async def _stay(self) -> None:
-        """By an open session, and by a token: each is answered."""
+        """Require answers for an open session and for a token."""
         await answer(
             partial(self._stays.get, f"{API}/me"),
             lambda given: given.is_success and given.json()["name"] == PERSON,
@@ -158,13 +164,13 @@ class Visitors:
         async with self._browser() as http:
             await answer(
                 lambda: http.get(f"{API}/me", headers=headers),
-                # Another fault may just have taken the token back.
+                # Another fault may just have revoked the token.
                 lambda given: given.is_success or given.status_code == httpx.codes.UNAUTHORIZED,
                 "a token while the provider is down",
             )
 
     async def _sign_in(self, browser: httpx.AsyncClient) -> None:
-        """As often as the operator service is kept from it by something else."""
+        """Sign in, and repeat it if other faults prevent it."""
 
         async def signs_in() -> bool:
             try:
@@ -179,10 +185,10 @@ class Visitors:
             return (told.get("name"), told.get("role")) == (PERSON, ROLE)
 
         if not await until(signs_in, PATIENCE):
-            raise WentWrong(f"{PERSON} could not sign in by the provider")
+            raise WentWrong(f"{PERSON} could not sign in with the provider")
 
     async def _sent(self, browser: httpx.AsyncClient) -> str:
-        """Where the browser is sent to by the button of the page."""
+        """Return the address to which the button of the page sends the browser."""
         sent = await answer(
             lambda: browser.get(THERE),
             lambda given: (
@@ -198,7 +204,7 @@ class Visitors:
 
 @contextmanager
 def institute() -> Iterator[Institute]:
-    """One that runs."""
+    """Yield a running provider."""
     made = Institute()
     asyncio.run(made.start())
     try:
@@ -209,7 +215,7 @@ def institute() -> Iterator[Institute]:
 
 @asynccontextmanager
 async def visitors(url: str, place: Institute, badge: Badge) -> AsyncIterator[Visitors]:
-    """Of whom one has signed in."""
+    """Yield visitors, one of whom has signed in."""
     made = Visitors(url, place, badge)
     await made.enter()
     try:

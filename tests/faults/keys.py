@@ -1,5 +1,4 @@
-"""Keys of services that change while they ask each other: new ones for all at once, and the old
-ones are known no more a little later."""
+"""Rotate the keys of all services while they send requests."""
 
 import shutil
 from collections.abc import Iterable
@@ -9,14 +8,14 @@ from sluice.setup.service_keys import forget_old_keys, rotate_keys
 
 
 class StackKeys:
-    """Of the stack in ``folder``. Each process has copies, as a container has."""
+    """Keys of the stack in ``folder``; each process has copies, like a container."""
 
     def __init__(self, folder: Path) -> None:
         self._made = folder / "secrets"
         self._processes = folder / "processes"
 
     def change(self) -> int:
-        """The public ones go out first; gives how many keys there are."""
+        """Rotate the keys, public ones first, and return their number."""
         changes = rotate_keys(self._made)
         self._hand_out(self._made.glob("*.pub"))
         self._hand_out(self._made.glob("*.key"))
@@ -27,7 +26,7 @@ class StackKeys:
         self._hand_out(self._made.glob("*.pub"))
 
     def _hand_out(self, files: Iterable[Path]) -> None:
-        """To those that have a file of that name."""
+        """Replace the files in the folders of processes that have them."""
         for file in files:
             for old in self._processes.glob(f"*/secrets/{file.name}"):
                 new = old.with_name(f"{old.name}.new")

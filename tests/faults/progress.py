@@ -1,5 +1,4 @@
-"""How the work goes on, seen from the databases alone: when something last moved, and how long
-nothing did."""
+"""Progress of the work, seen from the databases: when something changed, and the longest pause."""
 
 import asyncio
 import time
@@ -8,9 +7,9 @@ from dataclasses import dataclass, field
 
 import asyncpg
 
-from sluice.contracts.states import ReplicaState
+from sluice.contracts.common.states import ReplicaState
 
-#: What a lost connection looks like; the last one where it breaks between two parts of an answer.
+#: Errors of a lost connection; the last one is raised if it is lost within an answer.
 _LOST = (
     OSError,
     TimeoutError,
@@ -19,11 +18,11 @@ _LOST = (
     asyncpg.InternalClientError,
 )
 
-#: Seconds between two looks.
+#: Seconds between two queries.
 _PERIOD = 0.25
 _ANSWER_LIMIT = 5.0
 
-#: Service → a number that grows with all that it gets done.
+#: Service → a query for a number that grows with its progress.
 _COUNTS = {
     "dms": (
         f"""
@@ -53,8 +52,9 @@ _ENDED = "SELECT count(ended_at) FROM chains"
 
 @dataclass
 class Progress:
-    """``moves``: times, in seconds after the beginning, at which something had moved. ``ended``:
-    chains that have."""
+    """``moves`` are the times of changes in seconds since the start; ``ended``
+    counts ended chains.
+    """
 
     databases: Mapping[str, str]
     began: float = field(default_factory=time.monotonic)
@@ -66,7 +66,7 @@ class Progress:
         return time.monotonic() - self.began
 
     async def watch(self, chains: int) -> None:
-        """Until so many chains have ended."""
+        """Watch until so many chains have ended."""
         async with asyncio.TaskGroup() as group:
             watching = [group.create_task(self._watch(service)) for service in _COUNTS]
             while self.ended < chains:  # noqa: ASYNC110 - what it waits for happens in other processes
@@ -75,11 +75,11 @@ class Progress:
                 task.cancel()
 
     def next_move(self, after: float) -> float | None:
-        """Seconds from then until something moved."""
+        """Return the seconds from ``after`` to the next change."""
         return next((move - after for move in self.moves if move > after), None)
 
     def longest_stall(self) -> tuple[float, float]:
-        """(when it began, how long it was), between the first and the last move."""
+        """Return begin and length of the longest pause between the first and the last change."""
         gaps = [
             (later - earlier, earlier)
             for earlier, later in zip(self.moves, self.moves[1:], strict=False)

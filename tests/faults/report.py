@@ -1,5 +1,4 @@
-"""What a run of the suite says: faults, recoveries, the longest stall, and what the checker
-found."""
+"""The report of a run: faults, recoveries, the longest stall, and findings of the checker."""
 
 import json
 from collections import Counter, defaultdict
@@ -8,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
 from tests.faults.checker.checks import Finding
 from tests.faults.checker.snapshot import Row, Snapshot
 from tests.faults.injector import Struck
@@ -17,11 +16,12 @@ from tests.faults.progress import Progress
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """``seconds``: of the work, of coming to rest afterwards. ``recoveries``: seconds from each
-    fault's beginning to the next progress; None: the work was over. ``outcomes``: attempts by how
-    they ended; ``errors``: by class, of those that failed; ``beside``: how those ended that began
-    while another one at their job went on. ``of_sites``: site → attempts that its pilots finished.
-    ``restarts``: process → starts, exits."""
+    """Seconds are those of the work and of coming to rest.
+
+    ``recoveries`` are seconds from each fault to the next progress; None means that the work was
+    over. ``outcomes`` and ``errors`` count attempts, ``beside`` the outcomes of duplicate attempts,
+    ``of_sites`` finished attempts by site. ``restarts`` maps processes to starts and exits.
+    """
 
     seed: int
     struck: Sequence[Struck]
@@ -40,7 +40,7 @@ class Report:
 
     @property
     def failed(self) -> list[Struck]:
-        """Faults that could not be carried out, or went wrong."""
+        """Return the faults that were not possible or that went wrong."""
         return [one for one in self.struck if one.failed]
 
     @property
@@ -105,7 +105,7 @@ def recoveries(struck: Sequence[Struck], progress: Progress) -> list[float | Non
 
 
 def begun_beside(attempts: Sequence[Row]) -> Counter[str]:
-    """How attempts ended that began while another one at their job went on: second attempts."""
+    """Count the outcomes of duplicate attempts."""
     by_job: dict[int, list[Row]] = defaultdict(list)
     for row in attempts:
         by_job[row["job_id"]].append(row)

@@ -1,8 +1,7 @@
-"""Which faults happen when: a pure function of the seed, so that a run can be repeated.
+"""The schedule of faults is a pure function of the seed, so that a run can be repeated.
 
-Every kind of fault is in every schedule; within a kind, targets are dealt out like cards, none
-twice before each was there once. Faults begin about every ``spacing`` seconds and last longer than
-that, so that several are at work at a time.
+Every schedule has every kind of fault. Within a kind each target is used once before any is used
+again. Faults begin about every ``spacing`` seconds and last longer, so that several overlap.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,30 +18,31 @@ class Kind(StrEnum):
     RESTART_DATABASE_FAST = "restart-database-fast"
     RESTART_DATABASE_IMMEDIATE = "restart-database-immediate"
     RESTART_BROKER = "restart-broker"
-    CUT = "cut"  #: a link refuses connections, and ends those there are
+    CUT = "cut"  #: a link refuses connections, and ends the existing ones
     RESET = "reset"  #: connections end with a TCP reset
-    DELAY = "delay"  #: every byte comes late
-    BLACK_HOLE = "black-hole"  #: connections stay, nothing passes
-    DUPLICATE = "duplicate"  #: copies of real messages are published once more
+    DELAY = "delay"  #: every byte is delayed
+    BLACK_HOLE = "black-hole"  #: connections stay, but transfer nothing
+    DUPLICATE = "duplicate"  #: copies of real messages are published again
     FILL = "fill"  #: the storages' file system is full
-    CLOCK = "clock"  #: the clock of a service's processes jumps, and back at the end
-    KEYS = "keys"  #: all services get new keys, and the old ones are forgotten at the end
-    TOOL = "tool"  #: one that stays loaded is killed, or misbehaves, in the middle of a job
-    SITE = "site"  #: a site is revoked while its pilots have jobs, and added anew at the end
-    ENROLMENT = "enrolment"  #: of a site, whose token is over; a pilot of it is killed
-    TOKEN = "token"  #: of a person, revoked while a script works by it, which gets another
-    PROVIDER = "provider"  #: of OpenID, which people sign in by, is down or answers nobody
+    CLOCK = "clock"  #: the clock of a service's processes jumps, and jumps back at the end
+    KEYS = "keys"  #: all services get new keys, and the old ones are removed at the end
+    TOOL = "tool"  #: a warm worker is killed or misbehaves during a job
+    SITE = "site"  #: a site is revoked while its pilots have jobs, and added again at the end
+    ENROLMENT = (
+        "enrolment"  #: the enrolment token of a site expires, and one of its pilots is killed
+    )
+    TOKEN = "token"  #: a token is revoked while a script uses it, and replaced
+    PROVIDER = "provider"  #: the OpenID provider is down or does not answer
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """``at``: seconds after the beginning. ``seconds``: how long it lasts; 0: an instant, or as
-    long as a restart takes.
+    """A fault that begins at ``at`` and lasts ``seconds``; 0 is an instant or a restart.
 
-    ``target``: ``<service>/<replica, from 0>``, a link ``<from>><to>``, a server, a queue, a
+    ``target`` is ``<service>/<replica, from 0>``, a link ``<from>><to>``, a server, a queue, a
     service, the storage, the keys, a site, the token, or ``<provider or tool>/<way to misbehave>``.
-    ``amount``: seconds that a link delays or a clock jumps; copies of a message; of a freeze, 1:
-    its children too.
+    ``amount`` is the seconds of a delay or of a clock's jump, the copies of a message, or 1 to
+    freeze the children of a process, too.
     """
 
     number: int
@@ -53,10 +53,10 @@ class Fault:
     amount: float = 0.0
 
 
-#: Sites, each with a service of pilots that is called so: the first is sent away and comes back,
-#: the other may have no new ones.
+#: Sites, each with pilots of the same name: the first is revoked and added again, and the second
+#: may get no new pilots.
 GUEST, PARTNER = SITES = ("guest", "partner")
-#: Service → replicas, as the suite starts them.
+#: Service → its number of replicas in the suite.
 REPLICAS = {
     **{"dms": 1, "wms": 2, "operator": 1, "intake": 2, "chains": 2, "watcher": 2, "ask": 2},
     "pilot": 3,
@@ -85,7 +85,7 @@ DESTINATIONS = [
     "wms.task-ended",
 ]
 
-#: Of the kinds that do not strike at processes.
+#: Targets of the kinds that do not act on processes.
 _TARGETS = {
     Kind.RESTART_DATABASE_FAST: ["postgres"],
     Kind.RESTART_DATABASE_IMMEDIATE: ["postgres"],
@@ -102,7 +102,7 @@ _TARGETS = {
     Kind.PROVIDER: ["provider/down", "provider/hangs"],
 }
 
-#: Kind → its share in all faults; of 66, each way of a tool to misbehave is there.
+#: Kind → its share in all faults; 66 faults include each way of a tool to misbehave.
 _SHARES = {
     Kind.KILL: 22,
     Kind.FREEZE: 6,
@@ -123,10 +123,10 @@ _SHARES = {
     Kind.TOKEN: 2,
     Kind.PROVIDER: 3,
 }
-#: In the first third, while there is work for every pilot.
+#: Kinds in the first third, while there is work for every pilot.
 _EARLY = {Kind.SITE}
-#: Seconds after a fault's beginning before the same target is struck again, where the fault does
-#: not say how long it takes until all is well.
+#: Seconds after a fault's beginning before its target may be used again, for kinds without a
+#: duration.
 _QUIET = {
     **dict.fromkeys(
         (Kind.RESTART_DATABASE_FAST, Kind.RESTART_DATABASE_IMMEDIATE, Kind.RESTART_BROKER), 25.0
@@ -139,11 +139,14 @@ _JUMPS = [-86_400.0, -3_600.0, -45.0, 45.0, 3_600.0, 86_400.0]
 def make_schedule(
     seed: int, *, faults: int, spacing: float = 3.0, lease: float = 6.0
 ) -> list[Fault]:
-    """In order of time. ``lease``: seconds, so that a frozen pilot sleeps beyond it. Raises
-    ``ValueError`` for fewer faults than there are kinds."""
+    """Return the faults in order of time.
+
+    ``lease`` is in seconds, so that a frozen pilot exceeds it. Raises ``ValueError`` for fewer
+    faults than kinds.
+    """
     random = Random(seed)
     waiting = _deal(random, faults)
-    # Two faults at one target do not overlap: the end of one would undo the other.
+    # Faults of one target do not overlap, as the end of one would undo the other.
     busy: dict[str, float] = {}
     schedule: list[Fault] = []
     for number in range(1, faults + 1):
@@ -160,12 +163,12 @@ def make_schedule(
 
 
 def _struck(target: str) -> str:
-    """What a target is a part of, of which one is struck at a time."""
+    """Return the unit of a target, of which only one part is used at a time."""
     return "provider" if target.startswith("provider/") else target
 
 
 def overlaps(schedule: Sequence[Fault]) -> int:
-    """How many faults begin while another one lasts."""
+    """Count the faults that begin while another one lasts."""
     return sum(
         any(other.at < fault.at < other.at + other.seconds for other in schedule)
         for fault in schedule
@@ -189,7 +192,7 @@ def _deal(random: Random, faults: int) -> list[tuple[Kind, str]]:
 
 
 def _counts(faults: int) -> dict[Kind, int]:
-    """Faults of each kind in proportion to the shares, at least one of each; they add up."""
+    """Return the number of faults by kind in proportion to the shares, at least one of each."""
     if faults < len(_SHARES):
         raise ValueError(
             f"a schedule has at least one fault of each of the {len(_SHARES)} kinds,"
@@ -208,8 +211,7 @@ def _counts(faults: int) -> dict[Kind, int]:
 
 
 def _targets(random: Random, kind: Kind) -> list[str]:
-    """All targets of a kind in a random order; of processes, one replica of every service comes
-    before the others."""
+    """Return the targets of a kind in random order, one replica of every service first."""
     match kind:
         case Kind.KILL:
             rounds = [
@@ -236,8 +238,8 @@ def _fault(
     seconds, amount = 0.0, 0.0
     match kind:
         case Kind.FREEZE if target.startswith("pilot/"):
-            # Alone, it is a process that hangs while its jobs end; with its children, a machine
-            # that slept.
+            # Alone it is a process that hangs while its jobs end; with its children it is a machine
+            # that was suspended.
             seconds, amount = (
                 random.uniform(1.5 * lease, 2.5 * lease),
                 float(target.endswith(("0", "2"))),
@@ -255,7 +257,7 @@ def _fault(
         case Kind.KEYS:
             seconds = random.uniform(2.0, 12.0)
         case Kind.SITE:
-            # Beyond the leases of what its pilots have, and what may be on its way.
+            # Longer than the leases of its pilots and the messages in transit.
             seconds = random.uniform(5.0 * lease, 6.0 * lease)
         case Kind.PROVIDER:
             seconds = random.uniform(4.0, 12.0)

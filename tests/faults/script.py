@@ -1,4 +1,4 @@
-"""Somebody's script that brings work in with a token, which is taken from him meanwhile."""
+"""A script that brings work in with a token, which is revoked meanwhile."""
 
 from collections.abc import AsyncIterator, Callable, Generator
 from contextlib import asynccontextmanager, suppress
@@ -9,20 +9,19 @@ import httpx
 from sluice.cli.connection import client
 from sluice.clients.base import API
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.access import Role
-from sluice.contracts.people import NewAccount, NewToken
-from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.people import NewAccount, NewToken
+from sluice.contracts.common.problems import Conflict, NotFound
 from tests.faults.asking import FROZEN, NothingToStrike, insist, refused, until
 
-#: Who the script is.
+#: The account of the script.
 ROBOT = "robot"
-#: Seconds for which a service may not know that a token was revoked.
+#: Seconds after which every service knows that a token was revoked.
 _REMEMBERED = 10.0
 
 
 class Badge(httpx.Auth):
-    """Says who asks. ``accepted``, ``refused``: answers to those who came with the present
-    token."""
+    """Authenticates with the present token; ``accepted`` and ``refused`` count its answers."""
 
     def __init__(self, secret: str) -> None:
         self.secret = secret
@@ -42,7 +41,7 @@ class Badge(httpx.Auth):
 
 
 class Script:
-    """``places``: where it asks."""
+    """A script; ``places`` maps services to addresses."""
 
     def __init__(self, admin: OperatorClient, badge: Badge, places: dict[str, str]) -> None:
         self._admin = admin
@@ -51,32 +50,35 @@ class Script:
         self.badge = badge
 
     async def enter(self) -> None:
-        """It has an account and a token."""
+        """Create the account and a token."""
         account = NewAccount(name=ROBOT, role=Role.SUBMITTER)
-        with suppress(Conflict):  # an answer was lost
+        with suppress(Conflict):  # The answer of an earlier attempt was lost.
             await insist(lambda: self._admin.add_account(account))
         self._token, secret = await self._new_token()
         self.badge.change(secret)
 
     async def lose_token(self, begins: Callable[[], None]) -> str:
-        """It is revoked while the script works: nothing is done with it from then on, and
-        everything with a new one. Raises ``WentWrong``, ``NothingToStrike``."""
+        """Revoke the token while the script works, and give it a new one.
+
+        Every service must refuse the old token and accept the new one. Raises ``WentWrong`` or
+        ``NothingToStrike``.
+        """
         if not await until(self._has_asked):
-            raise NothingToStrike("the script did not ask anything")
+            raise NothingToStrike("the script sent no request")
         old, old_token = self.badge.secret, self._token
         assert old_token is not None
         self._token, new = await self._new_token()
         begins()
-        with suppress(NotFound):  # an answer was lost
+        with suppress(NotFound):  # The answer of an earlier attempt was lost.
             await insist(lambda: self._admin.revoke_token(old_token))
         await self._is_refused("operator", f"{API}/me", old, within=FROZEN)
         await self._is_refused("dms", f"{API}/storages", old, within=_REMEMBERED + FROZEN)
         if not await until(self._was_refused):
-            raise NothingToStrike("the script did not ask anything with the revoked token")
+            raise NothingToStrike("the script sent no request with the revoked token")
         times = self.badge.refused
         self.badge.change(new)
         if not await until(self._has_asked):
-            raise NothingToStrike("the script did not go on with its new token")
+            raise NothingToStrike("the script sent no request with its new token")
         return f"the script's token revoked: it was refused {times} times, and went on with another"
 
     async def _new_token(self) -> tuple[UUID, str]:
@@ -99,7 +101,7 @@ class Script:
 
 @asynccontextmanager
 async def script(admin: OperatorClient, places: dict[str, str]) -> AsyncIterator[Script]:
-    """One that has entered."""
+    """Yield a script with an account and a token."""
     made = Script(admin, Badge(""), places)
     await made.enter()
     yield made

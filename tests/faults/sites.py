@@ -1,5 +1,4 @@
-"""Sites of somebody else: one is sent away while its pilots work, the other may have no new
-ones."""
+"""Sites of partners: one is revoked while its pilots work, the other may get no new pilots."""
 
 import asyncio
 import os
@@ -16,18 +15,18 @@ from uuid import UUID, uuid4
 import asyncpg
 
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.sites import NewSite
-from sluice.contracts.states import PilotState
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.common.states import PilotState
+from sluice.contracts.pilots.sites import NewSite
 from sluice.credentials import write_private
 from tests.e2e.systems import NO_CONTAINERS
 from tests.faults.asking import NothingToStrike, WentWrong, insist, until
 from tests.faults.schedule import GUEST, PARTNER, SITES
 from tests.faults.spy import spying
 
-#: Until a pilot of the site has got jobs.
+#: Seconds until a pilot of the site has jobs.
 _PATIENCE_FOR_JOBS = 120.0
-#: What a new pilot is told, and says in its log.
+#: The error of a new pilot, which it logs.
 _TOO_LATE = f"no new pilot of the site {PARTNER} may come any more"
 
 _HELD = """
@@ -48,7 +47,7 @@ WHERE s.name = $1 AND s.revoked_at IS NULL AND p.state = $2 AND p.name LIKE $1 |
 
 @dataclass(frozen=True, slots=True)
 class SitePlace:
-    """``folder``: of the tokens that sites enrol with. ``wms_url``: where pilots ask."""
+    """``folder`` has the enrolment tokens of sites; ``wms_url`` is the address for pilots."""
 
     folder: Path
     wms_url: str
@@ -68,7 +67,10 @@ class Sites:
         self._place = place
 
     async def open(self) -> None:
-        """Their pilots, which have waited for a token, enrol. Raises ``NothingToStrike``."""
+        """Create the sites, so that their waiting pilots enrol.
+
+        Raises ``NothingToStrike``.
+        """
         self._place.folder.mkdir(exist_ok=True)
         for site in SITES:
             await self._add(site)
@@ -77,9 +79,11 @@ class Sites:
                 raise NothingToStrike(f"no pilot of {site} has enrolled")
 
     async def send_away(self, seconds: float, begins: Callable[[], None]) -> str:
-        """The site is revoked while its pilots have jobs: these run elsewhere, and whatever its
-        pilots ask is refused until it is added anew. Raises ``WentWrong``,
-        ``NothingToStrike``."""
+        """Revoke the site while its pilots have jobs, and add it again after ``seconds``.
+
+        The jobs must run elsewhere, and requests of the site's pilots must be refused. Raises
+        ``WentWrong`` or ``NothingToStrike``.
+        """
         held = set[int]()
 
         async def have_jobs() -> bool:
@@ -99,15 +103,17 @@ class Sites:
         lasted = asyncio.get_running_loop().time() - began
         await self._add(GUEST)
         if not await until(partial(self._is_there, GUEST, set())):
-            raise WentWrong(f"no pilot of {GUEST} came back, though it was added anew")
+            raise WentWrong(f"no pilot of {GUEST} came back, though it was added again")
         return (
             f"{GUEST} revoked with {len(held)} jobs in the hands of its pilots, added anew"
             f" {lasted:.1f} s later"
         )
 
     async def end_enrolment(self, kill: Callable[[], Awaitable[str]]) -> str:
-        """No new pilots may come to the site: a new one is refused, and says so; one that was
-        there is killed, and comes back. Raises ``WentWrong``, ``NothingToStrike``."""
+        """Let the enrolment expire: a new pilot is refused, and a known pilot returns after a kill.
+
+        Raises ``WentWrong`` or ``NothingToStrike``.
+        """
         await self._database("execute", _EXPIRE, PARTNER)
         refusals = await self._refuses_a_new_one()
         before = await self._uids(PARTNER)
@@ -117,7 +123,10 @@ class Sites:
         return f"{PARTNER} may have no new pilots: one refused {refusals} times; {killed}, is back"
 
     async def _refuses_a_new_one(self) -> int:
-        """How often it said so. Raises ``WentWrong``, ``NothingToStrike``."""
+        """Start a new pilot, and return how often it was refused.
+
+        Raises ``WentWrong`` or ``NothingToStrike``.
+        """
         name = f"late-{uuid4().hex[:8]}"
         log = self._place.folder / f"{name}.log"
         process = await asyncio.to_thread(self._start_pilot, name, log)
@@ -128,7 +137,9 @@ class Sites:
 
             if not await until(says_so):
                 said = log.read_text(errors="replace")[-500:]
-                raise WentWrong(f"a new pilot of {PARTNER} was not told that it is late: {said}")
+                raise WentWrong(
+                    f"a new pilot of {PARTNER} was not refused for its late enrolment: {said}"
+                )
         finally:
             process.terminate()
             await asyncio.to_thread(process.wait)
@@ -136,7 +147,7 @@ class Sites:
             "fetchval", "SELECT count(*) FROM pilots WHERE name = $1", name
         )
         if known:
-            raise WentWrong(f"a new pilot of {PARTNER} got in")
+            raise WentWrong(f"a new pilot of {PARTNER} was registered")
         return log.read_text(errors="replace").count(_TOO_LATE)
 
     def _start_pilot(self, name: str, log: Path) -> subprocess.Popen[bytes]:
@@ -155,13 +166,13 @@ class Sites:
     async def _add(self, site: str) -> None:
         try:
             given = await insist(lambda: self._admin.add_site(NewSite(name=site, days=1)))
-        except Conflict:  # an answer was lost, and the token with it
+        except Conflict:  # The answer of an earlier attempt was lost, and with it the token.
             await self._revoke(site)
             given = await insist(lambda: self._admin.add_site(NewSite(name=site, days=1)))
         write_private(self._place.token_file(site), given.secret.get_secret_value())
 
     async def _revoke(self, site: str) -> None:
-        with suppress(NotFound):  # an answer was lost
+        with suppress(NotFound):  # The answer of an earlier attempt was lost.
             await insist(lambda: self._admin.revoke_site(site))
 
     async def _held(self) -> list[int]:
@@ -179,7 +190,7 @@ class Sites:
         return {row["uid"] for row in rows}
 
     async def _database(self, method: str, statement: str, *values: Any) -> Any:
-        """As the administrator; again, where the server is just restarted."""
+        """Run a statement as administrator, and repeat it during a restart of the server."""
         found: list[Any] = []
 
         async def look() -> bool:

@@ -1,10 +1,12 @@
-"""What is done to a good end state so that it is none: by each check that has to find it, to rows
-in a copy of the tables."""
+"""Corruptions of a good final state, by the check that must find them.
+
+They change rows in a copy of the tables.
+"""
 
 from collections.abc import Callable
 from datetime import timedelta
 
-from sluice.contracts.states import (
+from sluice.contracts.common.states import (
     ChainState,
     DatasetState,
     DatasetType,
@@ -34,14 +36,14 @@ def output(state: Snapshot) -> Row:
 
 
 def merged(state: Snapshot) -> Row:
-    """Of the outputs the only kind whose files say which numbers they are of."""
+    """Return the only kind of output whose files name the numbers of their inputs."""
     return next(
         row for row in state.rows("dms", "datasets") if row["name"].endswith(".merge.merged")
     )
 
 
 def file_of(state: Snapshot, dataset: Row) -> Row:
-    """The row of a file of a data set."""
+    """Return the row of a file of a data set."""
     member = state.first("dms", "dataset_files", dataset_uid=dataset["uid"])
     return state.first("dms", "files", id=member["file_id"])
 
@@ -320,13 +322,13 @@ def process_left(state: Snapshot) -> None:
 
 
 def _entering(state: Snapshot) -> list[Row]:
-    """Attempts at jobs of the step that needs what is limited."""
+    """Return attempts of jobs of the step that needs limited resources."""
     tasks = {row["uid"] for row in state.rows("wms", "tasks") if row["step"] == "enter"}
     jobs = {row["id"] for row in state.rows("wms", "jobs") if row["task_uid"] in tasks}
     return [row for row in state.rows("wms", "attempts") if row["job_id"] in jobs]
 
 
-#: Check → what makes it find something.
+#: Check → corruptions that it must find.
 SPOILS: dict[str, list[Spoil]] = {
     "outboxes empty": [message_waits, message_kept_waits],
     "queues empty": [message_left],

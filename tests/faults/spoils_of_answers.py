@@ -1,6 +1,6 @@
-"""What is done to what people answered, by each check that has to find it."""
+"""Corruptions of annotations, by the check that must find them."""
 
-from sluice.contracts.states import AskItemState
+from sluice.contracts.common.states import AskItemState
 from tests.faults.checker.snapshot import Row, Snapshot
 
 

@@ -1,9 +1,9 @@
-"""What is done to attempts of a good end state, by the checks that have to find it."""
+"""Corruptions of attempts in a good final state."""
 
 from collections.abc import Sequence
 from datetime import timedelta
 
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from tests.faults.checker.snapshot import Snapshot
 
 
@@ -19,7 +19,7 @@ def attempt_of_nothing(state: Snapshot) -> None:
 
 
 def _attempts_at_once(state: Snapshot, pilots: Sequence[str]) -> None:
-    """The winner has others before it, all leased and ended with it."""
+    """Add earlier attempts, which were leased and ended at the same time as the winner."""
     attempts = state.rows("wms", "attempts")
     winner = next(
         row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED and row["attempt"] == 1
@@ -47,17 +47,17 @@ def three_leases_at_once(state: Snapshot) -> None:
 
 
 def an_attempt_behind_the_winner(state: Snapshot) -> None:
-    """That did not begin beside it."""
+    """Add an attempt that began after the end of the winner."""
     _one_behind(state, seconds=1)
 
 
 def an_attempt_that_failed_beside_the_winner(state: Snapshot) -> None:
-    """Which is as it should be."""
+    """Add a duplicate attempt that failed, which is correct."""
     _one_behind(state, seconds=-0.001)
 
 
 def _one_behind(state: Snapshot, *, seconds: float) -> None:
-    """It begins so much later than the winner ended, and fails."""
+    """Add a failed attempt that begins ``seconds`` after the end of the winner."""
     attempts = state.rows("wms", "attempts")
     winner = next(row for row in attempts if row["outcome"] == AttemptOutcome.FINISHED)
     began = winner["ended_at"] + timedelta(seconds=seconds)

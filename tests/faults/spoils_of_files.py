@@ -1,5 +1,4 @@
-"""What is done to files on a copy of the storages of a good end state, by each check that has to
-find it."""
+"""Corruptions of files on a copy of the storages, by the check that must find them."""
 
 from pathlib import Path
 

@@ -1,9 +1,8 @@
-"""What is done to a good end state so that files in between went too early, or not as they
-should."""
+"""Corruptions of a good final state that concern releases of intermediate files."""
 
 from datetime import timedelta
 
-from sluice.contracts.states import JobState
+from sluice.contracts.common.states import JobState
 from tests.faults.checker.snapshot import Row, Snapshot
 from tests.faults.spoils import Spoil, intermediate, output
 
@@ -45,7 +44,7 @@ def readers_left(state: Snapshot) -> None:
     state.rows("wms", "input_readers").append({"task_uid": None})
 
 
-#: Check → what makes it find something.
+#: Check → corruptions that it must find.
 RELEASE_SPOILS: dict[str, list[Spoil]] = {
     "files released after reading": [
         released_before_it_was_read,

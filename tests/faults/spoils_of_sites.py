@@ -1,14 +1,14 @@
-"""What is done to a good end state so that a site did what it may not, or nothing."""
+"""Corruptions of a good final state that concern sites."""
 
 from datetime import timedelta
 
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
 from tests.faults.checker.snapshot import Row, Snapshot
 from tests.faults.spoils import Spoil
 
 
 def _of_a_site(state: Snapshot) -> Row:
-    """An attempt whose pilot comes from one."""
+    """Return an attempt whose pilot belongs to a site."""
     attempt = state.first("wms", "attempts", outcome=AttemptOutcome.FINISHED)
     pilot = state.first("wms", "pilots", uid=attempt["pilot"])
     pilot["site"] = "s"
@@ -47,7 +47,7 @@ def site_idle(state: Snapshot) -> None:
     state.rows("wms", "sites").append(site)
 
 
-#: Check → what makes it find something.
+#: Check → corruptions that it must find.
 SITE_SPOILS: dict[str, list[Spoil]] = {
     "revoked sites do nothing": [
         leased_after_the_revocation,

@@ -1,4 +1,4 @@
-"""A pilot of a site that takes no jobs, and tells what it is answered."""
+"""A pilot of a site that takes no jobs, and checks the answers that it gets."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -10,16 +10,16 @@ import httpx
 
 from sluice.clients.base import API
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import NodeResources, RegisterPilot
+from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
 from sluice.pilot_access.auth import PilotAuth
 from tests.faults.asking import FROZEN, insist, refused
 
-#: Seconds for which the WMS may not know that a site was revoked.
+#: Seconds after which the WMS knows that a site was revoked.
 _REMEMBERED = 5.0
 
 
 class Spy:
-    """``known``: as a pilot that has enrolled; ``unknown``: as one that wants to."""
+    """``known`` is the client of an enrolled pilot, and ``unknown`` that of a new one."""
 
     def __init__(self, known: httpx.AsyncClient, unknown: httpx.AsyncClient) -> None:
         self._known = known
@@ -37,7 +37,10 @@ class Spy:
         await insist(lambda: WmsClient(self._known).register(self._pilot))
 
     async def is_nobody(self) -> None:
-        """From some seconds after the site was revoked on. Raises ``WentWrong``."""
+        """Require that all requests are refused some seconds after the revocation.
+
+        Raises ``WentWrong``.
+        """
         own = f"{API}/pilots/{self._pilot.uid}"
         new = self._pilot.model_copy(update={"uid": uuid4()}).model_dump(mode="json")
         within = _REMEMBERED + FROZEN
@@ -57,7 +60,7 @@ class Spy:
 
 @asynccontextmanager
 async def spying(wms_url: str, token: Path) -> AsyncIterator[Spy]:
-    """One that has enrolled with the token in the file."""
+    """Yield a pilot that has enrolled with the token in the file."""
     async with (
         httpx.AsyncClient(base_url=wms_url, timeout=10, auth=PilotAuth(token)) as known,
         httpx.AsyncClient(base_url=wms_url, timeout=10, auth=PilotAuth(token)) as unknown,

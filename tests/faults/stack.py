@@ -1,5 +1,4 @@
-"""The stack as the suite uses it: its compose file with more environment, its databases, and its
-control socket."""
+"""The stack of the suite: its compose file with more environment, databases, and control socket."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,14 +9,14 @@ import yaml
 
 from stack.running_stack import ROOT, RunningStack
 
-#: Services of the compose file that carry no work.
+#: Services of the compose file that do no work.
 _LEFT_OUT = {"backup", "prometheus", "grafana"}
-#: What pilots of sites have as ours.
+#: Fields that pilots of sites share with our own pilots.
 _OF_PILOTS = ("image", "command", "env_file", "volumes", "restart")
 
 
 class StackControl:
-    """A running stack, asked without holding up the event loop."""
+    """A running stack, controlled without blocking the event loop."""
 
     def __init__(self, stack: RunningStack) -> None:
         self._stack = stack
@@ -25,7 +24,7 @@ class StackControl:
 
     @property
     def databases(self) -> dict[str, str]:
-        """Short name of the service → URL of its database, as the administrator."""
+        """Map short names of services to URLs of their databases, as administrator."""
         return cast(dict[str, str], self._description["databases"])
 
     @property
@@ -34,18 +33,18 @@ class StackControl:
 
     @property
     def folder(self) -> Path:
-        """Of everything that the stack writes."""
+        """Return the folder of all files of the stack."""
         return Path(cast(str, self._description["data"])).parent
 
     def url(self, service: str) -> str:
         return cast(str, self._description["services"][service])
 
     async def ask(self, **request: object) -> Any:
-        """Raises ``OSError`` where the stack answers with an error."""
+        """Send a request to the stack; raise ``OSError`` if it answers with an error."""
         return await asyncio.to_thread(self._stack.ask, **request)
 
     async def process(self, target: str) -> dict[str, Any]:
-        """Name, pid (None: not running) and readiness of ``<service>/<number>``."""
+        """Return name, process id (None if not running) and readiness of ``<service>/<number>``."""
         service, number = target.split("/")
         found = [one for one in await self.ask(do="processes") if one["service"] == service]
         return cast(
@@ -59,9 +58,11 @@ def write_compose(
     *,
     sites: Mapping[str, Path],
 ) -> Path:
-    """A copy of the compose file with more environment for some services, pilots of ``sites``,
-    which enrol with the token in the file, and without what only looks after the others; all else
-    is as in production."""
+    """Write a copy of the compose file with more environment and with pilots of sites.
+
+    Pilots of ``sites`` enrol with the token in the file. Monitoring and backup are left out; all
+    else is as in production.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     compose = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
     compose["services"] = {

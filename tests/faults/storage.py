@@ -1,4 +1,4 @@
-"""A file system of its own for the storages, small enough to be filled."""
+"""A small file system for the storages, which can be filled."""
 
 import errno
 import os
@@ -6,13 +6,16 @@ import subprocess
 from pathlib import Path
 
 _BALLAST = "ballast"
-#: Bytes taken in one go; smaller and smaller pieces follow, until not one is left.
+#: Bytes to allocate at a time; smaller and smaller pieces follow until none is left.
 _LARGEST = 1 << 28
 
 
 class SmallDisk:
-    """A tmpfs at ``folder``. Where mounting is not allowed, ``full`` is False: then writing is
-    refused instead, for lack of the right to, which users other than root notice."""
+    """A tmpfs at ``folder``.
+
+    If mounting is not permitted, ``full`` is False, and writing is prevented by file permissions,
+    which do not affect root.
+    """
 
     def __init__(self, folder: Path, *, megabytes: int) -> None:
         self.folder = folder
@@ -27,7 +30,7 @@ class SmallDisk:
         self._modes: dict[Path, int] = {}
 
     def fill(self) -> None:
-        """To the last byte, and keeps it so; what others free meanwhile they may use."""
+        """Fill the disk to the last byte; other processes may use what they free meanwhile."""
         if not self.full:
             self._refuse()
             return

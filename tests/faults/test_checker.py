@@ -1,6 +1,8 @@
-"""Every check can fail: a good end state, from a real run, is spoiled, and what is wrong is found
-by the check for it. Files are spoiled on a copy of the storages; rows in a copy of the tables as
-they were read, out of reach of the databases' constraints."""
+"""Every check of the checker finds its corruptions of a good final state.
+
+Files are changed on a copy of the storages, and rows in a copy of the tables, where no database
+constraints apply.
+"""
 
 import copy
 import shutil
@@ -9,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
 from tests.faults.checker.checks import CHECKS, look, name_of
 from tests.faults.checker.load import read_storages
 from tests.faults.embedded import EndState, carried_work
@@ -20,11 +22,11 @@ from tests.faults.spoils_of_files import FILE_SPOILS
 from tests.faults.spoils_of_releases import RELEASE_SPOILS
 from tests.faults.spoils_of_sites import SITE_SPOILS
 
-#: Of rows.
+#: Corruptions of rows.
 ROW_SPOILS = SPOILS | ANSWER_SPOILS | RELEASE_SPOILS | SITE_SPOILS
 
 pytestmark = [
-    pytest.mark.long("it is about the fault campaign itself"),
+    pytest.mark.long("tests the checker of the fault suite, not the product"),
     pytest.mark.xdist_group("faults-checker"),
 ]
 
@@ -35,7 +37,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EndState]:
         yield end
 
 
-def test_a_good_end_is_found_good(good: EndState) -> None:
+def test_good_state_has_no_findings(good: EndState) -> None:
     assert good.findings == []
     outcomes = {row["outcome"] for row in good.state.rows("wms", "attempts")}
     assert outcomes >= {AttemptOutcome.FINISHED, AttemptOutcome.FAILED}
@@ -43,13 +45,13 @@ def test_a_good_end_is_found_good(good: EndState) -> None:
     assert all(good.state.rows(service, table) for service, table in _FILLED)
 
 
-def test_an_attempt_may_fail_beside_the_one_that_wins(good: EndState) -> None:
+def test_failed_duplicate_attempt_is_no_finding(good: EndState) -> None:
     state = copy.deepcopy(good.state)
     an_attempt_that_failed_beside_the_winner(state)
     assert look(state, good.expectation) == []
 
 
-#: Tables without which the checks would have nothing to look at.
+#: Tables that must have rows, as the checks would otherwise prove nothing.
 _FILLED = [
     *(("dms", table) for table in ("datasets", "dataset_files", "files", "replicas")),
     *(("dms", table) for table in ("storages", "storage_usage", "periods", "runs")),
@@ -64,7 +66,7 @@ _FILLED = [
     ("check", "spoil"),
     [(check, spoil) for check, spoils in ROW_SPOILS.items() for spoil in spoils],
 )
-def test_a_spoiled_state_is_found(good: EndState, check: str, spoil: Spoil) -> None:
+def test_corrupted_row_is_found(good: EndState, check: str, spoil: Spoil) -> None:
     spoiled = copy.deepcopy(good.state)
     spoil(spoiled)
     assert check in {finding.check for finding in look(spoiled, good.expectation)}
@@ -74,7 +76,7 @@ def test_a_spoiled_state_is_found(good: EndState, check: str, spoil: Spoil) -> N
     ("check", "spoil"),
     [(check, spoil) for check, spoils in FILE_SPOILS.items() for spoil in spoils],
 )
-def test_a_spoiled_storage_is_found(
+def test_corrupted_file_is_found(
     good: EndState, tmp_path: Path, check: str, spoil: Callable[[Path], None]
 ) -> None:
     folder = tmp_path / "storages"
@@ -88,14 +90,14 @@ def test_a_spoiled_storage_is_found(
     assert {finding.check for finding in look(spoiled, good.expectation)} == {check}
 
 
-def test_events_that_differ_from_the_truth_are_found(good: EndState) -> None:
-    """One merged file is left out of the catalogue, so that its events are missing."""
+def test_missing_events_are_found(good: EndState) -> None:
+    """A merged file is removed from the catalogue, so that its events are missing."""
     spoiled = copy.deepcopy(good.state)
     members = spoiled.rows("dms", "dataset_files")
     members.remove(spoiled.first("dms", "dataset_files", dataset_uid=merged(spoiled)["uid"]))
     assert "events true" in {finding.check for finding in look(spoiled, good.expectation)}
 
 
-def test_every_check_is_proven() -> None:
+def test_every_check_has_a_corruption() -> None:
     proven = ROW_SPOILS.keys() | FILE_SPOILS.keys() | {"events true"}
     assert {name_of(check) for check in CHECKS} == proven

@@ -1,4 +1,4 @@
-"""The checker shares no code with what it judges."""
+"""The checker shares no code with the system that it judges."""
 
 import ast
 import subprocess
@@ -7,11 +7,11 @@ from pathlib import Path
 
 CHECKER = Path(__file__).with_name("checker")
 JUDGED = {"sluice", "wfms", "dms", "wms", "pilot", "stack"}
-#: What the packs, whose files the checker reads, escape text in messages with. It decides nothing.
+#: Modules with which the templates, whose files the checker reads, escape text in messages.
 ESCAPES = {"sluice", "sluice.visible_text"}
 
 
-def test_no_module_of_the_checker_imports_the_system() -> None:
+def test_checker_does_not_import_the_system() -> None:
     modules = sorted(CHECKER.glob("*.py"))
     assert len(modules) > 5
     for module in modules:
@@ -23,7 +23,7 @@ def test_no_module_of_the_checker_imports_the_system() -> None:
         assert all(name.startswith("tests.faults.checker") for name in own), module.name
 
 
-def test_nothing_of_the_system_is_loaded_with_it() -> None:
+def test_import_of_the_checker_loads_nothing_of_the_system() -> None:
     program = "import sys, tests.faults.checker.settle; print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", program], check=True, capture_output=True, text=True

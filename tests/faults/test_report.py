@@ -1,4 +1,4 @@
-"""What a run says about itself."""
+"""The report of a run."""
 
 import json
 from pathlib import Path
@@ -42,12 +42,12 @@ def report(progress: Progress, *faults: Struck, findings: list[Finding]) -> Repo
     )
 
 
-def test_recovery_is_the_time_to_the_next_progress(progress: Progress) -> None:
+def test_recovery_time_ends_at_the_next_progress(progress: Progress) -> None:
     assert recoveries([struck(0.5), struck(2.0), struck(7.0)], progress) == [0.5, 3.5, None]
     assert progress.longest_stall() == (1.0, 4.5)
 
 
-def test_a_report_names_seed_faults_and_findings(progress: Progress, tmp_path: Path) -> None:
+def test_report_names_seed_faults_and_findings(progress: Progress, tmp_path: Path) -> None:
     told = report(progress, struck(2.0), findings=[Finding("no dark files", "/a is dark")])
     text = "\n".join(told.lines())
     assert not told.good
@@ -66,12 +66,12 @@ def test_a_report_names_seed_faults_and_findings(progress: Progress, tmp_path: P
     assert kept["findings"] == [{"check": "no dark files", "what": "/a is dark"}]
 
 
-def test_a_fault_that_could_not_be_carried_out_spoils_the_run(progress: Progress) -> None:
+def test_impossible_fault_makes_the_run_fail(progress: Progress) -> None:
     assert report(progress, struck(2.0), findings=[]).good
     assert not report(progress, struck(2.0, failed="wms/0 did not run"), findings=[]).good
 
 
-def test_second_attempts_are_those_that_began_while_another_one_went_on() -> None:
+def test_duplicate_attempts_are_those_that_began_beside_another() -> None:
     def attempt(job: int, number: int, outcome: str, *times: float) -> Row:
         began, ended = times
         return {

@@ -1,4 +1,4 @@
-"""The schedule is a pure function of the seed, and has what the suite promises."""
+"""The schedule is a pure function of the seed, and has all kinds of faults."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from tests.faults.schedule import REPLICAS, Kind, make_schedule, overlaps
 SEEDS = range(1, 21)
 
 
-def test_the_same_seed_gives_the_same_faults_in_any_process() -> None:
+def test_same_seed_gives_the_same_faults_in_any_process() -> None:
     program = (
         "from tests.faults.schedule import *; print([astuple(f) for f in make_schedule(5,"
         " faults=66)])"
@@ -33,13 +33,13 @@ def test_the_same_seed_gives_the_same_faults_in_any_process() -> None:
     assert others == {str([astuple(fault) for fault in make_schedule(5, faults=66)])}
 
 
-def test_seeds_differ() -> None:
+def test_different_seeds_give_different_schedules() -> None:
     assert len({tuple(make_schedule(seed, faults=66)) for seed in SEEDS}) == len(SEEDS)
 
 
 @pytest.mark.parametrize("faults", [18, 20, 66, 150])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_every_kind_is_there_and_several_faults_overlap(seed: int, faults: int) -> None:
+def test_schedule_has_every_kind_and_overlapping_faults(seed: int, faults: int) -> None:
     schedule = make_schedule(seed, faults=faults)
     assert sorted(fault.number for fault in schedule) == list(range(1, faults + 1))
     assert {fault.kind for fault in schedule} == set(Kind)
@@ -48,7 +48,7 @@ def test_every_kind_is_there_and_several_faults_overlap(seed: int, faults: int) 
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_66_faults_kill_every_process_there_is(seed: int) -> None:
+def test_schedule_of_66_faults_kills_every_process(seed: int) -> None:
     killed = {fault.target for fault in make_schedule(seed, faults=66) if fault.kind is Kind.KILL}
     assert killed == {
         f"{name}/{number}" for name, replicas in REPLICAS.items() for number in range(replicas)
@@ -56,27 +56,27 @@ def test_66_faults_kill_every_process_there_is(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_66_faults_have_a_loaded_tool_misbehave_in_every_way(seed: int) -> None:
+def test_schedule_of_66_faults_has_every_misbehaviour_of_a_tool(seed: int) -> None:
     ways = {fault.target for fault in make_schedule(seed, faults=66) if fault.kind is Kind.TOOL}
     assert ways == {f"tool/{way}" for way in WAYS}
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("faults", [18, 66])
-def test_a_site_is_sent_away_while_there_is_work_for_its_pilots(seed: int, faults: int) -> None:
+def test_site_is_revoked_early_while_its_pilots_have_work(seed: int, faults: int) -> None:
     schedule = make_schedule(seed, faults=faults, spacing=4.0)
     assert all(one.at < 2.0 * faults + 4.0 for one in schedule if one.kind is Kind.SITE)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_66_faults_have_the_provider_down_in_both_ways_one_after_the_other(seed: int) -> None:
+def test_schedule_of_66_faults_has_both_outages_of_the_provider_apart(seed: int) -> None:
     down = [one for one in make_schedule(seed, faults=66) if one.kind is Kind.PROVIDER]
     assert {one.target for one in down} == {"provider/down", "provider/hangs"}
     assert down[0].at + down[0].seconds <= down[1].at
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_one_target_has_one_fault_at_a_time(seed: int) -> None:
+def test_faults_of_one_target_do_not_overlap(seed: int) -> None:
     for first, second in combinations(make_schedule(seed, faults=66), 2):
         if first.target == second.target:
             assert first.at + first.seconds <= second.at
@@ -84,12 +84,12 @@ def test_one_target_has_one_fault_at_a_time(seed: int) -> None:
 
 @pytest.mark.parametrize("kind", [Kind.SITE, Kind.ENROLMENT, Kind.TOKEN, Kind.PROVIDER])
 @pytest.mark.parametrize("seed", SEEDS)
-def test_who_was_kept_out_has_time_to_come_back(seed: int, kind: Kind) -> None:
+def test_access_faults_of_one_kind_are_at_least_20_seconds_apart(seed: int, kind: Kind) -> None:
     began = [one.at for one in make_schedule(seed, faults=66, spacing=3.7) if one.kind is kind]
     assert all(later - earlier >= 20.0 for earlier, later in pairwise(began))
 
 
-def test_frozen_pilots_sleep_beyond_their_leases() -> None:
+def test_pilots_are_frozen_longer_than_their_leases() -> None:
     frozen = [
         f
         for f in make_schedule(1, faults=66, lease=6.0)
@@ -97,9 +97,11 @@ def test_frozen_pilots_sleep_beyond_their_leases() -> None:
     ]
     assert len(frozen) == REPLICAS["pilot"]
     assert all(fault.seconds > 6.0 for fault in frozen)
-    assert {fault.amount for fault in frozen} == {0.0, 1.0}, "one alone, others with their jobs"
+    assert {fault.amount for fault in frozen} == {0.0, 1.0}, (
+        "some are frozen alone, others with their jobs"
+    )
 
 
-def test_too_few_faults_are_refused() -> None:
+def test_schedule_with_too_few_faults_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one fault of each of the 18 kinds, not 12"):
         make_schedule(1, faults=12)

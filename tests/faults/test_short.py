@@ -1,12 +1,11 @@
-"""The short version of the suite: twenty faults while a small amount of work is carried
-by a stack."""
+"""The short run of the suite: twenty faults while a stack does a small amount of work."""
 
 import shutil
 from pathlib import Path
 
 import pytest
 
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
 from tests.faults.campaign import Size, run_campaign
 from tests.faults.schedule import Kind
 from tests.faults.work import Plan
@@ -14,11 +13,11 @@ from tests.faults.work import Plan
 pytestmark = [
     pytest.mark.xdist_group("faults"),
     pytest.mark.long(
-        "each kind of fault has tests of its own; tests/e2e/test_spd.py kills them all"
+        "each kind of fault has its own tests; tests/e2e/test_spd.py kills all processes"
     ),
 ]
 
-#: The report, and the logs of a run that went wrong.
+#: Folder of the report and of the logs of a failed run.
 KEPT = Path(__file__).resolve().parents[2] / "var" / "faults"
 
 FAULTS, SPACING = 20, 2.0
@@ -44,7 +43,7 @@ SIZE = Size(
 )
 
 
-def test_nothing_is_lost_and_nothing_comes_twice_whatever_fails(short_folder: Path) -> None:
+def test_run_with_twenty_faults_loses_and_duplicates_nothing(short_folder: Path) -> None:
     """Invariant 7, and with it all the others."""
     report = run_campaign(short_folder, SIZE, seed=1)
     report.write(KEPT / "short.json")
@@ -54,7 +53,7 @@ def test_nothing_is_lost_and_nothing_comes_twice_whatever_fails(short_folder: Pa
     assert report.findings == []
     assert report.failed == []
     assert {one.fault.kind for one in report.struck} == set(Kind)
-    assert report.beside, "no job was begun by two pilots"
+    assert report.beside, "no job had a duplicate attempt"
     assert report.outcomes[AttemptOutcome.FINISHED] == report.jobs - 1, (
-        "all jobs but the one of the damaged frame"
+        "all jobs but that of the damaged frame finish"
     )

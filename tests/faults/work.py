@@ -1,8 +1,7 @@
-"""What is carried while faults happen: detector runs of the SPD pack and streams of small files,
-with the results they must have.
+"""The work during faults: detector runs and streams of small files, with their expected results.
 
-The results are worked out here from the data alone, with hashlib and the pack's own programs:
-nothing of the system takes part.
+The results are computed from the data with hashlib and the template's own programs, without the
+system.
 """
 
 import hashlib
@@ -36,7 +35,7 @@ DIGEST_WORKFLOW = Path(__file__).with_name("digest.cwl")
 STAMP_WORKFLOW = Path(__file__).with_name("stamp.cwl")
 LOOK_WORKFLOW = Path(__file__).with_name("look.cwl")
 SPD_WORKFLOW = Path(__file__).resolve().parents[2] / "templates" / "spd" / "workflow.cwl"
-#: In the command line of each process of the tool that stays loaded, and of no other's.
+#: The marker is in the command line of each process of the warm worker only.
 MARKER = f"fickle-{uuid4()}"
 
 DIGEST = Pipeline(
@@ -81,7 +80,7 @@ PIPELINES = (DIGEST, STAMP, SPD, LOOK)
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A data set that comes ``at`` seconds after the beginning."""
+    """A data set that arrives ``at`` seconds after the start."""
 
     expected: ExpectedRun
     files: Sequence[Path]
@@ -92,13 +91,14 @@ class Arrival:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """How much work: files of the one large data set, of each of the ``stream`` small ones and of
-    each of the ``stamps`` for a tool that stays loaded, frames of each of the two runs, and over
-    how many seconds it all arrives, the stamps over ``stamp_seconds``. ``pause``, ``stamp_pause``:
-    seconds that a job of the large one takes, and one of that tool. ``slow``: small data sets of
-    ``slow_files`` that come in the last third, and whose jobs take ``slow_pause`` seconds: so much
-    longer than others of their step that pilots with nothing to do begin them, too. ``looks``: data
-    sets of ``look_files`` that people are asked about, over ``seconds``."""
+    """The amount of work, and the seconds over which it arrives.
+
+    ``files`` are those of the large data set, whose jobs take ``pause`` seconds; ``stream`` data
+    sets are small; both detector runs have ``frames``. ``stamps`` data sets use a warm worker for
+    ``stamp_pause`` seconds a file, over ``stamp_seconds``. ``slow`` data sets come in the last
+    third, with jobs of ``slow_pause`` seconds that get duplicate attempts. ``looks`` data sets are
+    annotated by people.
+    """
 
     files: int
     stream: int
@@ -118,7 +118,7 @@ class Plan:
 
 
 def make_work(folder: Path, plan: Plan, *, seed: int) -> list[Arrival]:
-    """In order of arrival."""
+    """Return the data sets in order of arrival."""
     arrivals = [
         digest_arrival(folder, "large", files=plan.files, at=0.0, seed=seed, pause=plan.pause)
     ]
@@ -164,7 +164,7 @@ def make_work(folder: Path, plan: Plan, *, seed: int) -> list[Arrival]:
 def digest_arrival(
     folder: Path, name: str, *, files: int, at: float, seed: int, pause: float = 0.2
 ) -> Arrival:
-    """``pause``: seconds that the digest of each file takes."""
+    """Return a data set; the digest of each file takes ``pause`` seconds."""
     paths, inputs = _small_files(folder / name, files, seed)
     joined = _joined(DIGEST, "digests", inputs, [f"{file.sha256}  -\n" for file in inputs])
     expected = ExpectedRun(f"{seed}-{name}", DIGEST, files=inputs, outputs={"join/joined": joined})
@@ -174,7 +174,7 @@ def digest_arrival(
 def stamp_arrival(
     folder: Path, name: str, *, files: int, at: float, seed: int, pause: float
 ) -> Arrival:
-    """``pause``: seconds that the stamp of each file takes."""
+    """Return a data set; the stamp of each file takes ``pause`` seconds."""
     paths, inputs = _small_files(folder / name, files, seed)
     stamps = [f"{file.sha256}  {file.name}\n" for file in inputs]
     entries = [f"{sha256(stamp.encode())}  -\n" for stamp in stamps]
@@ -184,7 +184,7 @@ def stamp_arrival(
 
 
 def look_arrival(folder: Path, name: str, *, files: int, at: float, seed: int) -> Arrival:
-    """Of numbers, each with the name of its file as its title."""
+    """Return a data set of numbers; the title of each is the name of its file."""
     place = folder / name
     place.mkdir(parents=True)
     words, paths = dict[str, str](), list[Path]()
@@ -198,7 +198,7 @@ def look_arrival(folder: Path, name: str, *, files: int, at: float, seed: int) -
         f"{seed}-{name}",
         LOOK,
         files=_brought(paths),
-        # Who answered when stands in them.
+        # The files contain who answered when, so that their digests are unknown.
         outputs={"look/answer": [ExpectedFile(path.name, None) for path in paths]},
         asked=Asked(words),
     )
@@ -206,13 +206,13 @@ def look_arrival(folder: Path, name: str, *, files: int, at: float, seed: int) -
 
 
 def asked_in(arrivals: Iterable[Arrival]) -> dict[str, Asked]:
-    """By the names of files."""
+    """Return the expected annotations by the names of files."""
     asked = [arrival.expected.asked for arrival in arrivals]
     return {name: one for one in asked if one is not None for name in one.words}
 
 
 def workflow_text(template: str) -> str:
-    """As it is uploaded."""
+    """Return the workflow as it is uploaded."""
     program = f"# {MARKER}\n{Path(fickle.__file__).read_text()}"
     return WORKFLOWS[template].read_text().replace('"@program@"', json.dumps(program))
 
@@ -234,7 +234,7 @@ def _brought(paths: Iterable[Path]) -> list[ExpectedFile]:
 def _joined(
     pipeline: Pipeline, suffix: str, inputs: Sequence[ExpectedFile], lines: Sequence[str]
 ) -> list[ExpectedFile]:
-    """Of each group of its step ``join``: a line for each file of the input."""
+    """Return the outputs of the step ``join``, with a line for each file of the input."""
     step = pipeline.step("join")
     assert step.group is not None
     return [
@@ -284,7 +284,7 @@ def spd_arrival(
 
 
 def _spd_outputs(frames: Sequence[Path], run: int, scratch: Path) -> dict[str, list[ExpectedFile]]:
-    """The pack's programs by hand, one after the other."""
+    """Run the template's programs directly, one after the other."""
     scratch.mkdir()
     histograms = [_spd_frame(frame, run, scratch) for frame in frames]
     group = SPD.step("merge").group
@@ -299,8 +299,8 @@ def _spd_outputs(frames: Sequence[Path], run: int, scratch: Path) -> dict[str, l
             )
         )
         monitoring.append(ExpectedFile(merged.name, sha256(merged.read_bytes())))
-        # ROOT files hold the time of writing and a random id: their events are compared with the
-        # truth instead.
+        # ROOT files contain the time of writing and a random id, so that their events are compared
+        # with the truth instead.
         events.append(ExpectedFile(f"{stem}.root", None))
     return {"merge/merged": events, "merge_monitoring/merged": monitoring}
 
@@ -328,7 +328,7 @@ def sha256(content: bytes) -> str:
 
 def _succeed(status: int) -> None:
     if status != 0:
-        raise OSError("a program of the pack failed; see above")
+        raise OSError("a program of the template failed; see above")
 
 
 def jobs_in(arrivals: Iterable[Arrival]) -> int:

@@ -1,4 +1,4 @@
-"""``sluice-pilot`` as a process, against a WMS that does what a test wants."""
+"""Run ``sluice-pilot`` as a process against a scripted WMS."""
 
 import asyncio
 import os
@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from sluice.contracts.pilots import LeasedJob, PilotTask
+from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
 from tests.e2e.systems import NO_CONTAINERS
 from tests.servers.scripted_wms import ScriptedWms, until
 from tests.unit.pilot.builders import input_file, job, tool
@@ -45,8 +45,10 @@ async def wms() -> AsyncIterator[ScriptedWms]:
 
 @pytest.fixture
 async def start_pilot(wms: ScriptedWms, tmp_path: Path) -> AsyncIterator[StartPilot]:
-    """Starts ``sluice-pilot`` with one slot; all that still live at the end are killed. ``before``:
-    a command that becomes it."""
+    """Start ``sluice-pilot`` with one slot, and kill the pilots that still live at the end.
+
+    ``before`` is a command that executes the pilot.
+    """
     started: list[PilotProcess] = []
 
     async def start(
@@ -64,7 +66,7 @@ async def start_pilot(wms: ScriptedWms, tmp_path: Path) -> AsyncIterator[StartPi
             *options,
         ]
         quick = {"SLUICE_PILOT_GRACE": "0.5", "SLUICE_PILOT_LEASE_WAIT": "2", **NO_CONTAINERS}
-        # Tools tell the tests by files of theirs how far they are.
+        # The tools of the tests report their progress by files outside the sandbox.
         quick["SLUICE_PILOT_SANDBOX"] = "off"
         environment = {**os.environ, **quick, **settings}
         log = tmp_path / f"pilot-{len(started)}.log"
@@ -97,7 +99,7 @@ def jobs_of(root: Path, task_: PilotTask, count: int) -> list[LeasedJob]:
 
 
 def waiting_tool(mark: Path, go: Gate, **fields: Any) -> dict[str, Any]:
-    """Makes the file ``mark`` with its pid and waits at the gate ``go``, deaf to SIGTERM."""
+    """A tool that writes its pid to ``mark``, ignores SIGTERM and waits at the gate ``go``."""
     code = (
         "import os, signal, sys\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"

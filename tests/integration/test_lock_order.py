@@ -1,5 +1,4 @@
-"""Two transactions that change the same rows, named in opposite orders and found by opposite plans:
-neither waits for the other for ever."""
+"""Two transactions that lock the same rows in different orders do not deadlock."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -14,11 +13,11 @@ from dms.db.files import insert_files
 from dms.db.replicas import insert_replicas, mark_copies_deleted
 from dms.domain.differences import SubmittedFile
 from dms.domain.errors import PlaceRegisteredConcurrently
-from sluice.contracts.states import ReplicaState
+from sluice.contracts.common.states import ReplicaState
 from sluice.servicekit.database import INSERT_INBOX, Connection, Database
-from sluice.servicekit.lifecycle import running
+from sluice.servicekit.messages.outbox import DELETE_OUTBOX, MARK_SENT, RELEASE_OUTBOX
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.outbox import DELETE_OUTBOX, MARK_SENT, RELEASE_OUTBOX
+from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport import postgres_schema as transport
 from tests.conftest import DatabaseFactory
 from tests.waiting import eventually
@@ -28,11 +27,11 @@ from wfms.watcher.db.watches import insert_releases
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CHECKSUM = bytes(32)
 
-#: What a transaction does.
+#: The statements of a transaction.
 Work = Callable[[Connection], Awaitable[object]]
 
-#: Settings of two sessions that find the same rows in opposite orders: as they lie, which is
-#: backwards here, and by the index.
+#: Settings of two sessions that find the same rows in opposite orders: by a sequential scan, which
+#: is backwards here, and by the index.
 QUICK = {"enable_bitmapscan": "off", "deadlock_timeout": "20ms"}
 AS_THEY_LIE = {
     **QUICK,
@@ -51,8 +50,10 @@ async def session(url: str, **settings: str) -> AsyncIterator[Connection]:
 
 
 async def meet(url: str, gate: Work, first: Work, second: Work) -> None:
-    """Both are begun while ``gate`` holds a row in the middle of theirs, and go on once both wait.
-    Raises what they raise."""
+    """Run two transactions that both wait for a row that ``gate`` locks, and then release the row.
+
+    Raises what the transactions raise.
+    """
 
     async def both_wait() -> bool:
         waiting = (
@@ -97,11 +98,11 @@ async def migrated(make_database: DatabaseFactory, versions: str) -> str:
     return url
 
 
-async def test_reports_on_steps_of_one_chain_release_the_same_data_sets(
+async def test_concurrent_reports_release_the_same_data_sets_without_a_deadlock(
     make_database: DatabaseFactory,
 ) -> None:
     url = await migrated(make_database, "wfms.watcher.db.migrations")
-    # PostgreSQL's hashing puts these in opposite orders when they come alone and when they come
+    # PostgreSQL's hashing returns these in opposite orders when they come alone and when they come
     # with many others.
     one, middle, other = [UUID(int=number) for number in (2, 4, 3)]
     more = [UUID(int=number) for number in range(1000, 1500)]
@@ -116,7 +117,9 @@ async def test_reports_on_steps_of_one_chain_release_the_same_data_sets(
         assert await connection.fetchval("SELECT count(*) FROM releases") == 3 + len(more)
 
 
-async def test_two_data_sets_get_files_at_the_same_places(make_database: DatabaseFactory) -> None:
+async def test_concurrent_registrations_at_the_same_paths_do_not_deadlock(
+    make_database: DatabaseFactory,
+) -> None:
     url, storage = await _catalogue(make_database)
 
     def register(*paths: str) -> Work:
@@ -140,7 +143,7 @@ async def test_two_data_sets_get_files_at_the_same_places(make_database: Databas
 
     def unless_known(work: Work) -> Work:
         async def attempt(connection: Connection) -> None:
-            with suppress(PlaceRegisteredConcurrently):  # the registration looks again
+            with suppress(PlaceRegisteredConcurrently):  # the registration retries
                 await work(connection)
 
         return attempt
@@ -153,7 +156,9 @@ async def test_two_data_sets_get_files_at_the_same_places(make_database: Databas
     )
 
 
-async def test_two_uploads_note_the_same_copies(make_database: DatabaseFactory) -> None:
+async def test_concurrent_uploads_record_the_same_replicas_without_a_deadlock(
+    make_database: DatabaseFactory,
+) -> None:
     url, storage = await _catalogue(make_database)
 
     def note(*paths: str) -> Work:
@@ -164,7 +169,9 @@ async def test_two_uploads_note_the_same_copies(make_database: DatabaseFactory) 
     await meet(url, note("b"), note("a", "b", "c"), note("c", "b", "a"))
 
 
-async def test_two_deletions_share_copies(make_database: DatabaseFactory) -> None:
+async def test_concurrent_deletions_of_shared_replicas_do_not_deadlock(
+    make_database: DatabaseFactory,
+) -> None:
     url, storage = await _catalogue(make_database)
     await execute(
         url,
@@ -182,7 +189,7 @@ async def test_two_deletions_share_copies(make_database: DatabaseFactory) -> Non
 
 
 async def _catalogue(make_database: DatabaseFactory) -> tuple[str, UUID]:
-    """A database of the DMS with a storage and three files."""
+    """Create a database of the DMS with a storage and three files."""
     url, storage = await migrated(make_database, "dms.db.migrations"), uuid4()
     await execute(
         url,
@@ -198,7 +205,7 @@ async def _catalogue(make_database: DatabaseFactory) -> tuple[str, UUID]:
     return url, storage
 
 
-async def test_releases_of_several_chains_are_handed_over_twice(
+async def test_concurrent_hand_overs_of_releases_do_not_deadlock(
     make_database: DatabaseFactory,
 ) -> None:
     url = await migrated(make_database, "wfms.chains.db.migrations")
@@ -230,7 +237,7 @@ async def test_releases_of_several_chains_are_handed_over_twice(
 @pytest.mark.parametrize(
     "settle", [MARK_SENT, DELETE_OUTBOX, RELEASE_OUTBOX], ids=["sent", "deleted", "released"]
 )
-async def test_two_relays_settle_the_same_messages(
+async def test_two_relays_settle_the_same_messages_without_a_deadlock(
     make_database: DatabaseFactory, settle: str
 ) -> None:
     url = await migrated(make_database, "wfms.watcher.db.migrations")
@@ -243,7 +250,9 @@ async def test_two_relays_settle_the_same_messages(
     await meet(url, gate, statement(settle, [3, 2, 1]), statement(settle, [1, 2, 3]))
 
 
-async def test_messages_come_to_two_consumers_at_once(make_database: DatabaseFactory) -> None:
+async def test_two_consumers_receive_the_same_messages_without_a_deadlock(
+    make_database: DatabaseFactory,
+) -> None:
     url = await migrated(make_database, "wfms.watcher.db.migrations")
 
     def receive(*ids: str) -> Work:
@@ -252,16 +261,16 @@ async def test_messages_come_to_two_consumers_at_once(make_database: DatabaseFac
     await meet(url, receive("b"), receive("a", "b", "c"), receive("c", "b", "a"))
 
 
-#: Numbers, attempts and holder, as the statements want them.
-Held = tuple[Sequence[int], Sequence[int], int]
+#: Sequence numbers, attempts and holder, in the order of the statements' parameters.
+MessageLeases = tuple[Sequence[int], Sequence[int], int]
 
 
 @pytest.mark.parametrize(
     ("answer", "more"),
-    [(transport.ACK, ()), (transport.RELEASE, (0.0, None)), (transport.BURY, ("why",))],
+    [(transport.ACK, ()), (transport.RELEASE, (0.0, None)), (transport.DEAD_LETTER, ("why",))],
     ids=["ack", "release", "bury"],
 )
-async def test_messages_are_answered_while_their_leases_are_renewed(
+async def test_messages_are_settled_while_their_leases_are_renewed_without_a_deadlock(
     make_database: DatabaseFactory, answer: str, more: tuple[Any, ...]
 ) -> None:
     url = await make_database()
@@ -273,8 +282,8 @@ async def test_messages_are_answered_while_their_leases_are_renewed(
             SELECT seq, 'q', seq::text, '', 1, 7 FROM unnest(ARRAY[3, 2, 1]) AS seq"""
         )
     gate = statement("SELECT 1 FROM sluice_transport.message WHERE seq = 2 FOR UPDATE")
-    forward: Held = ([1, 2, 3], [1, 1, 1], 7)
-    backward: Held = ([3, 2, 1], [1, 1, 1], 7)
+    forward: MessageLeases = ([1, 2, 3], [1, 1, 1], 7)
+    backward: MessageLeases = ([3, 2, 1], [1, 1, 1], 7)
     await meet(
         url,
         gate,

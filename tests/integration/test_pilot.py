@@ -1,13 +1,12 @@
-"""The pilot as a process against a WMS that misbehaves on purpose: outages, stale answers, lost
-leases, kills."""
+"""A pilot process survives outages, stale answers, lost leases and kills."""
 
 import asyncio
 import signal
 from pathlib import Path
 
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import AttemptReport, Command, JobToken
-from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass, ReportAnswer
+from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass, ReportAnswer
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.pilots.pilots import AttemptReport, Command, JobToken
 from tests.integration.pilot_process import (
     StartPilot,
     alive,
@@ -25,7 +24,7 @@ from tests.waiting import Gate
 __all__ = ["root", "start_pilot", "wms"]  # fixtures
 
 
-async def test_from_registration_to_sign_off(
+async def test_pilot_registers_runs_jobs_and_signs_off(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path, tmp_path: Path
 ) -> None:
     pilot = await start_pilot()
@@ -45,11 +44,10 @@ async def test_from_registration_to_sign_off(
     assert files_below(tmp_path / "work") == ["key", "lock"]
 
 
-async def test_jobs_never_need_more_cores_together_than_the_pilot_has(
+async def test_concurrent_jobs_never_need_more_cores_than_the_pilot_has(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
-    """Leased all at once, as by a WMS that does not look at what is free; each fails where it meets
-    another."""
+    """The WMS leases all jobs at once. Each tool fails if another one runs at the same time."""
     await start_pilot("--slots", "4", SLUICE_PILOT_CORES="3")
     alone = "mkdir $0 && sleep 0.3 && rmdir $0"
     task_ = task(
@@ -67,9 +65,7 @@ async def test_jobs_never_need_more_cores_together_than_the_pilot_has(
     assert (room.free.cores, wms.registered[0].resources.cores) == (3, 3)
 
 
-async def test_it_waits_for_a_wms_that_is_not_there_yet(
-    wms: ScriptedWms, start_pilot: StartPilot
-) -> None:
+async def test_pilot_waits_for_the_wms_to_start(wms: ScriptedWms, start_pilot: StartPilot) -> None:
     await wms.stop()
     pilot = await start_pilot(wait=False)
     await until(lambda: pilot.has_said("pilot.not_registered"))
@@ -78,7 +74,7 @@ async def test_it_waits_for_a_wms_that_is_not_there_yet(
     assert len(wms.registered) == 1
 
 
-async def test_registers_again_as_the_same_pilot_when_forgotten(
+async def test_forgotten_pilot_registers_again_under_the_same_uid(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     await start_pilot()
@@ -90,7 +86,7 @@ async def test_registers_again_as_the_same_pilot_when_forgotten(
     await until(lambda: len(wms.reports) == 3)
 
 
-async def test_reports_of_an_outage_arrive_after_it(
+async def test_reports_of_an_outage_arrive_after_the_outage(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     await start_pilot()
@@ -105,7 +101,7 @@ async def test_reports_of_an_outage_arrive_after_it(
     assert len({report.id for _, report in wms.reports}) == 20
 
 
-async def test_reports_survive_the_pilots_death(
+async def test_reports_survive_a_kill_of_the_pilot(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path, tmp_path: Path
 ) -> None:
     pilot = await start_pilot()
@@ -143,10 +139,10 @@ async def test_files_of_stale_attempts_are_removed(
     assert files_below(root / "logs") == ["00000001.1.log", "00000003.1.log"]
 
 
-async def test_a_report_nobody_understands_does_not_hold_up_the_others(
+async def test_report_that_the_wms_refuses_does_not_block_other_reports(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
-    from sluice.contracts.problems import Unprocessable  # noqa: PLC0415
+    from sluice.contracts.common.problems import Unprocessable  # noqa: PLC0415
 
     def answer(report: AttemptReport) -> ReportAnswer:
         if report.id == 2:
@@ -162,10 +158,10 @@ async def test_a_report_nobody_understands_does_not_hold_up_the_others(
     assert await pilot.ended() == 0
 
 
-async def test_a_running_job_stops_before_its_lease_ends(
+async def test_running_job_stops_before_its_lease_ends(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
-    """Invariant 6."""
+    """Invariant 6: a job does not run after its lease has ended."""
     wms.lease_seconds = 4.0
     await start_pilot()
     mark = root.parent / "mark"
@@ -184,7 +180,7 @@ async def test_a_running_job_stops_before_its_lease_ends(
     assert (report.outcome, report.error_class) == (AttemptOutcome.FAILED, ErrorClass.PILOT_LOST)
 
 
-async def test_heartbeats_keep_a_long_job(
+async def test_heartbeats_name_a_long_job_until_it_finishes(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     wms.lease_seconds = 2.0
@@ -201,7 +197,7 @@ async def test_heartbeats_keep_a_long_job(
     assert wms.reports[0][1].outcome is AttemptOutcome.FINISHED
 
 
-async def test_job_that_starts_is_told_before_the_next_heartbeat_is_due(
+async def test_job_start_is_reported_before_the_next_heartbeat_is_due(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     wms.heartbeat_seconds, wms.lease_seconds = 3600.0, 7200.0
@@ -214,7 +210,7 @@ async def test_job_that_starts_is_told_before_the_next_heartbeat_is_due(
     await until(lambda: wms.reports)
 
 
-async def test_cancel_stops_and_confirms(
+async def test_canceled_job_is_stopped_and_reported(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     await start_pilot()

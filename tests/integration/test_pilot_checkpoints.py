@@ -1,22 +1,20 @@
-"""The pilot as a process: a job goes on where a killed one was, and what was kept for it goes when
-the WMS says that it has ended."""
+"""A job resumes from the checkpoint of a killed attempt. Checkpoints go when the job has ended."""
 
 import signal
 from pathlib import Path
 
 import pytest
 
-from sluice.contracts.checkpoints import Checkpoint
-from sluice.contracts.pilots import AttemptReport, Command, JobToken, LeasedJob, PilotTask
-from sluice.contracts.states import AttemptOutcome, ReportAnswer
+from sluice.contracts.common.states import AttemptOutcome, ReportAnswer
+from sluice.contracts.jobs.checkpoints import Checkpoint
+from sluice.contracts.pilots.pilots import AttemptReport, Command, JobToken, LeasedJob, PilotTask
 from tests.integration.pilot_process import StartPilot, files_below, jobs_of, root, start_pilot, wms
 from tests.servers.scripted_wms import ScriptedWms, until
 from tests.unit.pilot.builders import task, tool
 
 __all__ = ["root", "start_pilot", "wms"]  # fixtures
 
-#: Its number, whole at each moment; ends as $0 says once it was begun so often, else it goes on for
-#: ever.
+#: Increments its counter atomically. Sleeps while the counter is below $1, then exits with $0.
 COUNT = """
 mkdir -p state
 n=$(( $(cat state/n 2>/dev/null || echo 0) + 1 ))
@@ -27,7 +25,7 @@ exit $0
 """
 
 
-def counting(root: Path, *, times: int, ends: int = 0, every: float = 1) -> PilotTask:
+def counting_task(root: Path, *, times: int, ends: int = 0, every: float = 1) -> PilotTask:
     return task(
         root,
         tool(["sh", "-c", COUNT, str(ends), str(times)]),
@@ -35,11 +33,11 @@ def counting(root: Path, *, times: int, ends: int = 0, every: float = 1) -> Pilo
     )
 
 
-def kept(root: Path) -> list[str]:
+def checkpoint_files(root: Path) -> list[str]:
     return [name for name in files_below(root / "logs") if "checkpoint" in name]
 
 
-def again(wms: ScriptedWms, task_: PilotTask, job: LeasedJob, attempt: int) -> None:
+def lease_again(wms: ScriptedWms, task_: PilotTask, job: LeasedJob, attempt: int) -> None:
     wms.add(task_, [job.model_copy(update={"attempt": attempt})])
 
 
@@ -56,72 +54,72 @@ async def end_of(wms: ScriptedWms, attempt: int) -> AttemptReport:
 @pytest.mark.parametrize(
     ("ends", "outcome"), [(0, AttemptOutcome.FINISHED), (3, AttemptOutcome.FAILED)]
 )
-async def test_after_a_kill_it_goes_on_and_at_the_end_nothing_is_left(
+async def test_job_resumes_after_a_kill_and_leaves_no_checkpoint_at_the_end(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path, ends: int, outcome: AttemptOutcome
 ) -> None:
     pilot = await start_pilot()
-    task_ = counting(root, times=2, ends=ends)
+    task_ = counting_task(root, times=2, ends=ends)
     (job,) = jobs_of(root, task_, 1)
     wms.add(task_, [job])
-    await until(lambda: any("list" in name for name in kept(root)), seconds=60)
+    await until(lambda: any("list" in name for name in checkpoint_files(root)), seconds=60)
     pilot.process.kill()
     await pilot.ended()
     await start_pilot()
-    await end_of(wms, 1)  # as lost
-    assert kept(root), "what was kept outlives the pilot, and its successor"
+    await end_of(wms, 1)  # reported as lost
+    assert checkpoint_files(root), "the checkpoint did not survive the pilot and its successor"
     wms.ended = lambda report: report.attempt == 2
-    again(wms, task_, job, 2)
+    lease_again(wms, task_, job, 2)
     report = await end_of(wms, 2)
     assert report.outcome is outcome
     assert "went on from the checkpoint of" in report.message
     assert report.checkpoint
-    await until(lambda: not kept(root))
+    await until(lambda: not checkpoint_files(root))
     assert any(name.endswith(".2.log") for name in files_below(root / "logs"))
 
 
-async def test_what_may_be_tried_again_is_kept_until_the_job_has_ended(
+async def test_checkpoint_of_a_failed_attempt_is_kept_until_the_job_has_ended(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     wms.ended = lambda report: report.attempt == 2
     await start_pilot()
-    task_ = counting(root, times=1, ends=3, every=3600)
+    task_ = counting_task(root, times=1, ends=3, every=3600)
     (job,) = jobs_of(root, task_, 1)
     wms.add(task_, [job])
     await end_of(wms, 1)
-    assert len(kept(root)) == 2
-    again(wms, task_, job, 2)
+    assert len(checkpoint_files(root)) == 2
+    lease_again(wms, task_, job, 2)
     assert "went on from" in (await end_of(wms, 2)).message
-    await until(lambda: not kept(root))
+    await until(lambda: not checkpoint_files(root))
 
 
-async def test_a_canceled_job_leaves_nothing(
+async def test_canceled_job_leaves_no_files(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
-    """Whether its report is accepted or late."""
+    """The answer to the report may also be ``stale``."""
     wms.answer = lambda _: ReportAnswer.STALE
     wms.ended = lambda _: True
     await start_pilot()
-    task_ = counting(root, times=2)
+    task_ = counting_task(root, times=2)
     (job,) = jobs_of(root, task_, 1)
     wms.add(task_, [job])
-    await until(lambda: any("list" in name for name in kept(root)), seconds=60)
+    await until(lambda: any("list" in name for name in checkpoint_files(root)), seconds=60)
     wms.commands = [Command(kind="cancel", job=JobToken(id=job.id, attempt=1))]
     assert (await end_of(wms, 1)).outcome is AttemptOutcome.CANCELED
     await until(lambda: files_below(root / "logs") == [])
 
 
-async def test_a_pilot_that_has_to_end_leaves_the_newest_for_the_next(
+async def test_stopped_pilot_leaves_the_newest_checkpoint_for_the_next_attempt(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     pilot = await start_pilot(SLUICE_PILOT_DRAIN_TIMEOUT="0")
-    task_ = counting(root, times=2, every=3600)
+    task_ = counting_task(root, times=2, every=3600)
     (job,) = jobs_of(root, task_, 1)
     wms.add(task_, [job])
     await until(lambda: any(beat.running for beat in wms.heartbeats))
     await until(lambda: pilot.family() and list(root.parent.glob("work/**/state/n")))
     pilot.process.send_signal(signal.SIGTERM)
     assert await pilot.ended() == 0
-    assert len(kept(root)) == 2
+    assert len(checkpoint_files(root)) == 2
     await start_pilot()
-    again(wms, task_, job, 2)
+    lease_again(wms, task_, job, 2)
     assert "(attempt 1), 1 file, 2 bytes" in (await end_of(wms, 2)).message

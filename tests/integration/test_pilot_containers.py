@@ -1,5 +1,4 @@
-"""The pilot as a process, and the containers that it starts: nothing of them outlives what they
-were started for."""
+"""The containers that a pilot starts do not outlive the slot or the pilot."""
 
 import signal
 from contextlib import suppress
@@ -7,7 +6,7 @@ from pathlib import Path
 
 import psutil
 
-from sluice.contracts.states import ContainerEngine
+from sluice.contracts.common.states import ContainerEngine
 from tests.integration.pilot_process import StartPilot, jobs_of, root, start_pilot, wms
 from tests.processes import command_of
 from tests.servers.podman import IMAGE, start_podman
@@ -17,7 +16,7 @@ from tests.unit.pilot.builders import task, tool
 __all__ = ["root", "start_pilot", "wms"]  # fixtures
 
 
-async def test_it_tells_of_engines_that_work_and_are_allowed(
+async def test_pilot_registers_the_container_engines_that_work_and_are_allowed(
     wms: ScriptedWms, start_pilot: StartPilot
 ) -> None:
     podman = start_podman()
@@ -34,11 +33,10 @@ async def test_it_tells_of_engines_that_work_and_are_allowed(
         podman.stop()
 
 
-async def test_containers_go_with_their_slot(
+async def test_containers_are_removed_when_their_slot_or_pilot_is_killed(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
-    """Invariant 7: the slot is killed, or the pilot with all its processes at once; the engine has
-    neither heard of that."""
+    """Invariant 7: the container engine does not notice the kill of the slot or of the pilot."""
     podman = start_podman()
     try:
         settings = {"SLUICE_PILOT_CONTAINERS": '["podman"]', **podman.environment}

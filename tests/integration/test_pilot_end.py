@@ -1,4 +1,4 @@
-"""How a pilot ends: drained, killed, with a slot that dies."""
+"""A pilot ends by draining, by a stop command, or by a kill."""
 
 import uuid
 from pathlib import Path
@@ -7,8 +7,8 @@ import psutil
 import pytest
 
 from pilot.folders.run_folder import RunFolder
-from sluice.contracts.pilots import Command, JobToken
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.pilots.pilots import Command, JobToken
 from tests.integration.pilot_process import (
     StartPilot,
     alive,
@@ -27,7 +27,7 @@ from tests.waiting import Gate
 __all__ = ["root", "start_pilot", "wms"]  # fixtures
 
 
-async def test_sigterm_finishes_what_runs_and_takes_nothing_more(
+async def test_sigterm_lets_the_running_job_finish_and_leases_no_other(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     pilot = await start_pilot()
@@ -47,7 +47,7 @@ async def test_sigterm_finishes_what_runs_and_takes_nothing_more(
     assert len(wms.signed_off) == 1
 
 
-async def test_second_sigterm_gives_the_running_job_back(
+async def test_second_sigterm_returns_the_running_job(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     pilot = await start_pilot()
@@ -65,7 +65,9 @@ async def test_second_sigterm_gives_the_running_job_back(
     assert files_below(root / "out") == files_below(root / "logs") == []
 
 
-async def test_drain_timeout(wms: ScriptedWms, start_pilot: StartPilot, root: Path) -> None:
+async def test_drain_timeout_returns_the_running_job(
+    wms: ScriptedWms, start_pilot: StartPilot, root: Path
+) -> None:
     pilot = await start_pilot("--drain-timeout", "0.5")
     mark = root.parent / "mark"
     task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
@@ -76,17 +78,19 @@ async def test_drain_timeout(wms: ScriptedWms, start_pilot: StartPilot, root: Pa
     assert wms.signed_off[0][1].returned == [JobToken(id=1, attempt=1)]
 
 
-async def test_the_wms_drains_the_pilot(wms: ScriptedWms, start_pilot: StartPilot) -> None:
+async def test_pilot_signs_off_when_the_wms_drains_it(
+    wms: ScriptedWms, start_pilot: StartPilot
+) -> None:
     pilot = await start_pilot()
     wms.drain = True
     assert await pilot.ended() == 0
     assert len(wms.signed_off) == 1
 
 
-async def test_told_to_stop_it_stops_its_jobs_says_so_and_ends(
+async def test_pilot_that_is_stopped_by_the_wms_cancels_its_jobs_and_signs_off(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
-    """To a pilot that is that they are canceled, and that it drains."""
+    """The WMS stops a pilot with a cancel command for each job and the drain flag."""
     pilot = await start_pilot()
     mark = root.parent / "mark"
     task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
@@ -102,15 +106,15 @@ async def test_told_to_stop_it_stops_its_jobs_says_so_and_ends(
     assert not alive(int(mark.read_text()))
 
 
-async def test_sigkill_leaves_no_process_and_the_next_pilot_says_what_was_lost(
+async def test_sigkill_leaves_no_process_and_the_next_pilot_reports_lost_jobs(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
-    """Invariant 7."""
+    """Invariant 7: the next pilot cleans up after a killed pilot."""
     pilot = await start_pilot()
     mark = root.parent / "mark"
     task_ = task(root, waiting_tool(mark, Gate(root.parent / "go")))
     first = task(root, SHA)
-    # So many that it knows jobs to be short, however long the first one took.
+    # With so many jobs, the pilot knows that they are short, even if the first one took long.
     short = [
         job(first, [input_file(root / "warm" / f"{number}.dat")], job_id=number)
         for number in range(80, 100)
@@ -144,13 +148,13 @@ def memory_group(folder: Path) -> str | None:
 
 
 @pytest.mark.needs(MEMORY_GROUPS)
-async def test_a_killed_pilots_memory_group_is_removed_from_elsewhere(
+async def test_memory_group_of_a_killed_pilot_is_removed_by_a_pilot_in_another_group(
     start_pilot: StartPilot, tmp_path: Path
 ) -> None:
     pilot = await start_pilot()
     noted = memory_group(tmp_path / "work" / "node-1")
     if noted is None:
-        pytest.fail("no control group for memory can be made here", pytrace=False)
+        pytest.fail("cannot create a memory control group on this machine", pytrace=False)
     left, elsewhere = Path(noted), Path(noted).with_name(f"elsewhere-{uuid.uuid4()}")
     family = [process.pid for process in pilot.family()]
     pilot.process.kill()
@@ -163,7 +167,7 @@ async def test_a_killed_pilots_memory_group_is_removed_from_elsewhere(
     elsewhere.rmdir()
 
 
-async def test_a_slot_that_dies_is_replaced_and_its_tool_ended(
+async def test_dead_slot_is_replaced_and_its_tool_is_ended(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     pilot = await start_pilot()
@@ -184,6 +188,6 @@ async def test_a_slot_that_dies_is_replaced_and_its_tool_ended(
     assert pilot.process.returncode is None
 
 
-async def test_wrong_settings_are_named(start_pilot: StartPilot) -> None:
+async def test_pilot_with_wrong_settings_exits_with_status_2(start_pilot: StartPilot) -> None:
     pilot = await start_pilot("--slots", "0", wait=False)
     assert await pilot.ended() == 2

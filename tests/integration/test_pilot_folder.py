@@ -1,4 +1,4 @@
-"""The folder of a pilot as a process: whose it is, and what is believed of what lies there."""
+"""A pilot does not trust what it finds in its work folder."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,18 +9,18 @@ import pytest
 from pilot.folders.pilot_folder import FolderInUseError, open_folder
 from pilot.folders.run_folder import RunFolder
 from pilot.reports.journal import Journal
-from sluice.contracts.pilots import AttemptReport, OutputFile
-from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, ReportAnswer
+from sluice.contracts.pilots.pilots import AttemptReport, OutputFile
 from tests.integration.pilot_process import StartPilot, root, start_pilot, wms
 from tests.servers.scripted_wms import ScriptedWms, until
 
 __all__ = ["root", "start_pilot", "wms"]  # fixtures
 
 
-async def test_whatever_a_journal_names_only_files_of_storages_are_removed(
+async def test_pilot_removes_no_files_outside_storages_that_a_journal_names(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path, tmp_path: Path
 ) -> None:
-    """Invariant 4: nothing outside a storage's root is deleted."""
+    """Invariant 4: nothing outside the root of a storage is deleted."""
     run = RunFolder(tmp_path / "work" / "node-1" / "runs" / str(uuid4()))
     run.make()
     (tmp_path / "work").chmod(0o755)
@@ -51,10 +51,10 @@ async def test_whatever_a_journal_names_only_files_of_storages_are_removed(
 
 
 @pytest.mark.parametrize("answer", ReportAnswer)
-async def test_files_of_an_attempt_whose_report_is_not_found_stay_if_one_was_accepted(
+async def test_files_of_a_lost_report_are_kept_if_the_wms_accepted_the_report(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path, tmp_path: Path, answer: ReportAnswer
 ) -> None:
-    """Invariant 4: a disk was full when the report was to be kept, which was sent all the same."""
+    """Invariant 4: the disk was full when the pilot saved the report, but the report was sent."""
     run = RunFolder(tmp_path / "work" / "node-1" / "runs" / str(uuid4()))
     run.make()
     (tmp_path / "work").chmod(0o755)
@@ -72,7 +72,7 @@ async def test_files_of_an_attempt_whose_report_is_not_found_stay_if_one_was_acc
     assert written.exists() == (answer is ReportAnswer.ALREADY)
 
 
-async def test_a_folder_that_may_be_somebody_elses_is_not_read(
+async def test_pilot_refuses_a_folder_that_others_may_write_to(
     wms: ScriptedWms, start_pilot: StartPilot, tmp_path: Path
 ) -> None:
     planted = RunFolder(tmp_path / "work" / "node-1" / "runs" / str(uuid4()))
@@ -85,7 +85,7 @@ async def test_a_folder_that_may_be_somebody_elses_is_not_read(
     assert wms.registered == []
 
 
-async def test_two_pilots_of_one_name_do_not_share_a_folder(
+async def test_two_pilots_of_the_same_name_do_not_share_a_folder(
     start_pilot: StartPilot, tmp_path: Path
 ) -> None:
     await start_pilot()

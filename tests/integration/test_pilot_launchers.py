@@ -1,4 +1,4 @@
-"""Pilots that are launched as processes of this machine, against a scripted WMS."""
+"""Local pilots are launched as processes, against a scripted WMS."""
 
 import asyncio
 import shutil
@@ -16,7 +16,7 @@ __all__ = ["wms"]
 MIB = 1 << 20
 
 
-async def test_a_launched_pilot_is_what_was_said_and_ends_when_told(
+async def test_launched_pilot_has_its_part_of_the_node_and_ends_when_told(
     wms: ScriptedWms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLUICE_PILOT_LEASE_WAIT", "2")

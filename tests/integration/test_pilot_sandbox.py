@@ -1,4 +1,4 @@
-"""A pilot whose tools run in its node's sandbox."""
+"""Pilots run tools in a sandbox, as slot users, or refuse to start."""
 
 import shutil
 import uuid
@@ -8,9 +8,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from sluice.contracts.needs import Needs
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import AttemptOutcome, ErrorClass, SandboxKind
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, SandboxKind
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.pilots.pilots import AttemptReport
 from tests.integration.pilot_process import (
     StartPilot,
     alive,
@@ -30,7 +30,7 @@ __all__ = ["root", "start_pilot", "wms"]  # fixtures
 REQUIRED = {"SLUICE_PILOT_SANDBOX": "required"}
 
 
-async def test_a_pilot_tells_what_it_has_and_runs_what_asks_for_it(
+async def test_pilot_registers_its_sandbox_and_runs_jobs_that_need_a_sandbox(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     await start_pilot(**REQUIRED)
@@ -42,7 +42,7 @@ async def test_a_pilot_tells_what_it_has_and_runs_what_asks_for_it(
     assert wms.reports[0][1].outcome is AttemptOutcome.FINISHED
 
 
-async def test_without_one_what_asks_for_it_is_refused_and_the_log_of_others_says_so(
+async def test_pilot_without_a_sandbox_refuses_jobs_that_need_a_sandbox(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     pilot = await start_pilot(SLUICE_PILOT_SANDBOX="off")
@@ -60,7 +60,7 @@ async def test_without_one_what_asks_for_it_is_refused_and_the_log_of_others_say
     assert "sluice:sandbox" in reports[2].message
 
 
-async def test_where_it_is_required_and_cannot_be_had_no_pilot_starts(
+async def test_pilot_that_requires_a_missing_sandbox_does_not_start(
     start_pilot: StartPilot, tmp_path: Path
 ) -> None:
     pilot = await start_pilot(wait=False, PATH=str(tmp_path), **REQUIRED)
@@ -79,7 +79,7 @@ def output_of(report: AttemptReport) -> str:
 
 
 def without_bubblewrap(place: Path) -> str:
-    """A PATH with what tools need."""
+    """Return a PATH with the programs that tools need, without bubblewrap."""
     programs = place / "bin"
     programs.mkdir()
     for name in ("sh", "cat", "ln", "id"):
@@ -88,7 +88,7 @@ def without_bubblewrap(place: Path) -> str:
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-async def test_without_one_each_slot_has_a_user_where_the_pilot_is_given_some(
+async def test_pilot_without_a_sandbox_runs_each_slot_as_a_configured_user(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path, open_place: Path
 ) -> None:
     user = new_user()
@@ -118,10 +118,10 @@ async def test_without_one_each_slot_has_a_user_where_the_pilot_is_given_some(
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-async def test_users_that_do_not_get_to_the_work_folder_are_not_used(
+async def test_slot_users_that_cannot_enter_the_work_folder_are_not_used(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path, open_place: Path
 ) -> None:
-    """Those of pytest are closed to them."""
+    """The temporary folders of pytest are closed to other users."""
     user = new_user()
     pilot = await start_pilot(
         SLUICE_PILOT_SANDBOX="preferred",
@@ -139,13 +139,13 @@ async def test_users_that_do_not_get_to_the_work_folder_are_not_used(
     assert f"as user {user.uid}: sh: Permission denied" in log
 
 
-async def test_a_pilot_that_is_given_wrong_users_does_not_start(start_pilot: StartPilot) -> None:
+async def test_pilot_with_a_root_slot_user_does_not_start(start_pilot: StartPilot) -> None:
     pilot = await start_pilot(wait=False, SLUICE_PILOT_SLOT_USERS="[0]", **REQUIRED)
     assert await pilot.ended() == 2
     assert pilot.has_said("pilot.wrong_users")
 
 
-async def test_a_killed_pilot_takes_what_runs_in_the_sandbox_with_it(
+async def test_killed_pilot_takes_its_sandboxed_processes_with_it(
     wms: ScriptedWms, start_pilot: StartPilot, root: Path
 ) -> None:
     pilot = await start_pilot(**REQUIRED)

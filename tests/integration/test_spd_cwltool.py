@@ -1,5 +1,4 @@
-"""The pack's workflow under plain cwltool: the truth's events and nothing else, and no warning on
-the way."""
+"""The workflow of the SPD pack gives exactly the true events under plain cwltool."""
 
 import json
 import os
@@ -48,7 +47,7 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_workflow_is_valid_without_a_warning() -> None:
+def test_workflow_validates_without_a_warning() -> None:
     result = cwltool("--validate", "--strict", str(WORKFLOW))
     assert result.returncode == 0, result.stderr
     assert "warning" not in result.stderr.lower()
@@ -76,7 +75,7 @@ def test_undamaged_frames_give_exactly_the_true_events(run_folder: Path, tmp_pat
     assert (summary.frames, summary.runs, summary.periods) == (6, (1,), ("2026-A",))
 
 
-def test_a_damaged_frame_fails_for_good_and_says_why(run_folder: Path, tmp_path: Path) -> None:
+def test_damaged_frame_fails_permanently_with_its_reason(run_folder: Path, tmp_path: Path) -> None:
     frame = run_folder / "frames" / f"run000001-frame{DAMAGED:06d}.raw"
     result = cwltool(
         "--outdir", str(tmp_path), str(WORKFLOW), write_job(tmp_path / "job.json", [frame])

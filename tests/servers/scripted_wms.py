@@ -14,7 +14,9 @@ import uvicorn
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import JSONResponse
 
-from sluice.contracts.pilots import (
+from sluice.contracts.common.problems import NotAvailable, NotFound, ServiceError
+from sluice.contracts.common.states import ReportAnswer
+from sluice.contracts.pilots.pilots import (
     AnsweredReport,
     AttemptReport,
     Command,
@@ -31,8 +33,6 @@ from sluice.contracts.pilots import (
     SignOff,
     StorageUrls,
 )
-from sluice.contracts.problems import NotAvailable, NotFound, ServiceError
-from sluice.contracts.states import ReportAnswer
 from tests.waiting import eventually
 
 

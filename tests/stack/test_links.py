@@ -1,4 +1,4 @@
-"""The proxies between a stack's processes: who is reached, what each fault does to connections."""
+"""Proxies between the processes of a stack: balancing, and the effect of each fault."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,12 +12,12 @@ from stack.ports import LOOPBACK, free_ports
 from stack.targets import Target
 from tests.waiting import eventually
 
-#: Longer than any test: a fault that should not end by itself.
+#: Longer than any test, for faults that should not end by themselves.
 LONG = 60.0
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, name: bytes) -> None:
-    """Says who it is, then gives back what it gets."""
+    """Send the server's name, then echo all data."""
     writer.write(name)
     while data := await reader.read(1 << 16):
         writer.write(data)
@@ -31,7 +31,7 @@ async def serve(port: int, name: bytes) -> asyncio.Server:
 
 @dataclass
 class Scene:
-    """``port``: the local one that leads to the target's replicas, which ``servers`` are."""
+    """``port`` is the local port of the proxy, and ``servers`` are the target's replicas."""
 
     link: ProxyLink
     target: Target
@@ -45,14 +45,14 @@ class Scene:
         return reader, writer
 
     async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        """Once the server has said its name."""
+        """Open a connection and wait for the name of the server."""
         reader, writer = await self.open()
         async with asyncio.timeout(10):
             await reader.readexactly(1)
         return reader, writer
 
     async def name(self) -> bytes:
-        """Of the replica that a new connection leads to."""
+        """Return the name of the replica that a new connection leads to."""
         reader, _ = await self.open()
         async with asyncio.timeout(10):
             return await reader.readexactly(1)
@@ -97,14 +97,14 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, data:
         return await reader.readexactly(len(data))
 
 
-async def test_replicas_take_turns_and_the_dead_are_passed_over() -> None:
+async def test_replicas_take_turns_and_dead_ones_are_skipped() -> None:
     async with replicas(2) as scene:
         assert sorted([await scene.name() for _ in range(4)]) == [b"0", b"0", b"1", b"1"]
         scene.target.endpoints[0].process_ended()
         assert [await scene.name() for _ in range(3)] == [b"1", b"1", b"1"]
 
 
-async def test_a_replica_that_refuses_is_passed_over_and_comes_back() -> None:
+async def test_refusing_replica_is_skipped_until_it_returns() -> None:
     async with replicas(2) as scene:
         scene.servers[0].close()
         assert [await scene.name() for _ in range(3)] == [b"1", b"1", b"1"]
@@ -113,13 +113,13 @@ async def test_a_replica_that_refuses_is_passed_over_and_comes_back() -> None:
         assert {await scene.name() for _ in range(2)} == {b"0", b"1"}
 
 
-async def test_a_target_that_is_down_refuses() -> None:
+async def test_target_that_is_down_refuses_connections() -> None:
     async with replicas(1) as scene:
         scene.target.endpoints[0].process_ended()
         assert await scene.refuses()
 
 
-async def test_large_data_arrive_whole_in_both_directions_and_the_end_is_passed_on() -> None:
+async def test_large_data_arrive_complete_and_the_end_is_forwarded() -> None:
     async with replicas(1) as scene:
         reader, writer = await scene.connect()
         data = bytes(range(256)) * 40_000
@@ -133,7 +133,7 @@ async def test_large_data_arrive_whole_in_both_directions_and_the_end_is_passed_
         await eventually(forgotten, what="the link forgets the connection")
 
 
-async def test_cut_ends_connections_and_refuses_until_it_is_over() -> None:
+async def test_cut_fault_ends_connections_and_refuses_new_ones() -> None:
     async with replicas(1) as scene:
         reader, _ = await scene.connect()
         scene.link.break_down(FaultKind.CUT, LONG, 0)
@@ -143,7 +143,7 @@ async def test_cut_ends_connections_and_refuses_until_it_is_over() -> None:
         assert await scene.name() == b"0"
 
 
-async def test_reset_breaks_connections_the_hard_way() -> None:
+async def test_reset_fault_resets_connections() -> None:
     async with replicas(1) as scene:
         reader, _ = await scene.connect()
         scene.link.break_down(FaultKind.RESET, LONG, 0)
@@ -153,7 +153,7 @@ async def test_reset_breaks_connections_the_hard_way() -> None:
             await scene.name()
 
 
-async def test_delay_keeps_everything_in_order() -> None:
+async def test_delay_fault_keeps_the_order_of_data() -> None:
     async with replicas(1) as scene:
         reader, writer = await scene.connect()
         scene.link.break_down(FaultKind.DELAY, LONG, 0.2)
@@ -168,7 +168,7 @@ async def test_delay_keeps_everything_in_order() -> None:
             assert await reader.readexactly(13) == b"one two three"
 
 
-async def test_nothing_passes_a_black_hole_until_it_ends_by_itself() -> None:
+async def test_black_hole_fault_stops_all_data_until_it_ends() -> None:
     async with replicas(1) as scene:
         reader, writer = await scene.connect()
         scene.link.break_down(FaultKind.BLACK_HOLE, LONG, 0)

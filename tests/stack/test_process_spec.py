@@ -1,5 +1,4 @@
-"""What the stack makes of docker-compose.yml: the same commands and settings, in a place of each
-process's own."""
+"""The stack runs docker-compose.yml's commands with separate ports and folders."""
 
 import re
 from collections.abc import Callable
@@ -37,14 +36,14 @@ def specs(home: Path, **replicas: int) -> tuple[StackPlan, dict[str, ProcessSpec
     return plan, {spec.name: spec for spec in made}
 
 
-def test_every_service_of_the_file_is_run_or_named_as_left_out(home: Path) -> None:
+def test_every_service_of_the_file_is_run_or_listed_as_left_out(home: Path) -> None:
     plan, made = specs(home)
     assert {*plan.services, *plan.left_out} == set(read_yaml(COMPOSE)["services"])
     assert {spec.service.name for spec in made.values()} == set(plan.services)
     assert {"wms-1", "wms-2", "chains-1", "chains-2", "pilot-1", "pilot-2", "pilot-3"} <= set(made)
 
 
-def test_commands_are_those_of_the_file_but_for_paths(home: Path) -> None:
+def test_commands_equal_those_of_the_file_except_for_paths(home: Path) -> None:
     _, made = specs(home)
     for spec in made.values():
         if spec.service.kind in {PartKind.SERVICE, PartKind.PILOT, PartKind.SETUP}:
@@ -52,7 +51,7 @@ def test_commands_are_those_of_the_file_but_for_paths(home: Path) -> None:
             assert [Path(spec.command[0]).name, *told] == spec.service.definition.command
 
 
-def test_replicas_have_ports_and_folders_of_their_own(home: Path) -> None:
+def test_replicas_have_separate_ports_and_folders(home: Path) -> None:
     _, made = specs(home, wms=3)
     copies = [made[f"wms-{number}"] for number in (1, 2, 3)]
     assert len({spec.environment["SLUICE_WMS_PORT"] for spec in copies}) == 3
@@ -69,7 +68,7 @@ def test_replicas_have_ports_and_folders_of_their_own(home: Path) -> None:
         )
 
 
-def test_a_process_finds_its_own_secrets_alone(home: Path) -> None:
+def test_process_has_only_its_own_secrets(home: Path) -> None:
     _, made = specs(home)
     for spec in made.values():
         own = {Path(mount.target).name for mount in spec.service.definition.mounted_secrets()}
@@ -79,7 +78,7 @@ def test_a_process_finds_its_own_secrets_alone(home: Path) -> None:
     }
 
 
-def test_no_name_and_no_path_of_a_container_is_left(home: Path) -> None:
+def test_names_and_paths_of_containers_are_replaced(home: Path) -> None:
     plan, made = specs(home)
     names = re.compile(rf"(^|//)({'|'.join(plan.services)}):\d")
     for spec in made.values():
@@ -90,7 +89,7 @@ def test_no_name_and_no_path_of_a_container_is_left(home: Path) -> None:
             assert not text.startswith(("/data", "/run/secrets", "0.0.0.")), (spec.name, text)
 
 
-def test_two_services_reach_a_third_by_links_of_their_own(home: Path) -> None:
+def test_each_pair_of_services_has_its_own_link(home: Path) -> None:
     plan = make_plan(read_compose(COMPOSE), root=ROOT, secrets=home / "secrets", replicas={})
     network = Network(plan)
     assert network.address("chains", "dms", 8081) != network.address("wms", "dms", 8081)
@@ -98,7 +97,7 @@ def test_two_services_reach_a_third_by_links_of_their_own(home: Path) -> None:
     assert set(network.links) == {"chains>dms", "wms>dms"}
 
 
-def test_pilots_ask_the_wms_where_the_gateway_leads(home: Path) -> None:
+def test_pilots_connect_to_the_wms_without_the_gateway(home: Path) -> None:
     plan = make_plan(read_compose(COMPOSE), root=ROOT, secrets=home / "secrets", replicas={})
     assert plan.services["pilot"].environment["SLUICE_PILOT_WMS_URL"] == "http://wms:8082"
     assert "gateway" in plan.left_out
@@ -138,7 +137,7 @@ def change(edit: Callable[[dict[str, Any]], None], home: Path) -> Path:
     ],
     ids=["field", "image", "duration", "variable", "secret"],
 )
-def test_what_is_not_known_is_refused_by_name(
+def test_unknown_setting_of_the_file_is_refused_by_name(
     edit: Callable[[dict[str, Any]], None], complaint: str, home: Path
 ) -> None:
     with pytest.raises(WrongComposeFile, match=re.escape(complaint)):
@@ -154,24 +153,24 @@ def with_environment_file(home: Path, text: str) -> StackPlan:
     return make_plan(read_compose(path), root=ROOT, secrets=home / "secrets", replicas={})
 
 
-def test_environment_files_are_read_as_compose_reads_them(home: Path) -> None:
+def test_environment_files_are_parsed_like_by_compose(home: Path) -> None:
     text = "# said\nPLAIN=value # said\nQUOTED=\"two words\"\nMONEY='$HOME'\n"
     found = with_environment_file(home, text).services["dms"].environment
     expected = {"PLAIN": "value", "QUOTED": "two words", "MONEY": "$HOME"}
     assert {name: found[name] for name in expected} == expected
 
 
-def test_a_name_without_a_value_is_refused(home: Path) -> None:
+def test_variable_without_a_value_is_refused(home: Path) -> None:
     with pytest.raises(WrongComposeFile, match=r"own\.env: expected NAME=value, not LONELY alone"):
         with_environment_file(home, "LONELY\n")
 
 
-def test_a_service_that_is_not_there_cannot_be_multiplied(home: Path) -> None:
+def test_unknown_service_cannot_have_replicas(home: Path) -> None:
     with pytest.raises(WrongComposeFile, match="grafana"):
         specs(home, grafana=2)
 
 
-def test_links_to_questions_begin_with_the_address_that_their_process_has(home: Path) -> None:
+def test_public_url_of_the_ask_service_is_the_address_of_its_process(home: Path) -> None:
     _, made = specs(home)
     [environment] = [each.environment for each in made.values() if each.service.name == "ask"]
     port = environment["SLUICE_ASK_PORT"]

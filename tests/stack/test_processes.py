@@ -1,5 +1,4 @@
-"""How the stack keeps processes: what dies is started again, and nothing is left behind by whatever
-ends."""
+"""The stack restarts dead processes, and leaves no processes behind."""
 
 import asyncio
 import os
@@ -49,13 +48,13 @@ async def children() -> AsyncIterator[Children]:
     await children.end_all()
 
 
-async def test_what_is_killed_is_started_again_and_told(children: Children, tmp_path: Path) -> None:
+async def test_killed_process_is_started_again(children: Children, tmp_path: Path) -> None:
     one = kept(["sleep", "1000"], tmp_path, children)
     keeping = asyncio.create_task(one.keep({}))
     try:
-        await eventually(lambda: runs(one), what="started")
+        await eventually(lambda: runs(one), what="the process has started")
         first = one.send(signal.SIGKILL)
-        await eventually(lambda: runs(one, other_than=first), what="started again")
+        await eventually(lambda: runs(one, other_than=first), what="the process has started again")
         assert one.exits == [-signal.SIGKILL]
         assert one.starts == 2
     finally:
@@ -68,7 +67,9 @@ async def runs(one: SupervisedProcess, other_than: int | None = None) -> bool:
     return one.pid is not None and one.pid != other_than
 
 
-async def test_a_setup_is_repeated_until_it_succeeds(children: Children, tmp_path: Path) -> None:
+async def test_setup_process_is_repeated_until_it_succeeds(
+    children: Children, tmp_path: Path
+) -> None:
     script = "echo again >> tries; test $(wc -l < tries) -ge 3"
     one = kept(["sh", "-c", script], tmp_path, children, restart="on-failure")
     await asyncio.wait_for(one.keep({}), 30)
@@ -76,10 +77,8 @@ async def test_a_setup_is_repeated_until_it_succeeds(children: Children, tmp_pat
     assert one.exits == [1, 1, 0]
 
 
-async def test_what_a_dead_process_leaves_is_ended_as_in_its_container(
-    children: Children, tmp_path: Path
-) -> None:
-    """The orphan has a session of its own, so that no signal to a group reaches it."""
+async def test_orphan_of_a_dead_process_is_ended(children: Children, tmp_path: Path) -> None:
+    """The orphan has its own session, so that signals to the process group do not reach it."""
     one = kept(
         ["sh", "-c", "setsid sleep 1000 & echo $! > orphan; wait"], tmp_path, children, restart="no"
     )
@@ -88,7 +87,7 @@ async def test_what_a_dead_process_leaves_is_ended_as_in_its_container(
     async def orphan_there() -> bool:
         return bool((tmp_path / "orphan").exists() and (tmp_path / "orphan").read_text().strip())
 
-    await eventually(orphan_there, what="the orphan says who it is")
+    await eventually(orphan_there, what="the process id of the orphan")
     orphan = psutil.Process(int((tmp_path / "orphan").read_text()))
     one.send(signal.SIGKILL)
     await keeping
@@ -116,14 +115,14 @@ asyncio.run(main())
 """
 
 
-#: In front of the real one.
+#: Runs instead of setpriv, and then starts it.
 LATE_SETPRIV = """#!/bin/sh
 read -r go < "{gate}"
 exec {setpriv} "$@"
 """
 
 
-def test_processes_end_when_the_one_that_runs_them_is_killed() -> None:
+def test_processes_end_when_their_runner_is_killed() -> None:
     runner, child = run_a_child(os.environ["PATH"])
     runner.kill()
     runner.wait()
@@ -132,7 +131,7 @@ def test_processes_end_when_the_one_that_runs_them_is_killed() -> None:
     assert not child.is_running()
 
 
-def test_a_process_that_comes_to_ask_for_its_end_too_late_ends_as_well(tmp_path: Path) -> None:
+def test_process_started_after_its_runner_was_killed_ends_too(tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
     late = tmp_path / "setpriv"

@@ -1,8 +1,8 @@
-"""GPUs as nodes offer them."""
+"""GPUs and nodes for tests."""
 
 from collections.abc import Mapping
 
-from sluice.contracts.gpus import Gpu
+from sluice.contracts.jobs.gpus import Gpu
 from sluice.fit import NOTHING, NodeCapacity
 
 

@@ -1,4 +1,4 @@
-"""Where tokens of systems are kept, and found."""
+"""Storage and lookup of tokens of systems."""
 
 import stat
 from pathlib import Path
@@ -28,7 +28,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_a_token_that_was_kept_is_found_by_the_address() -> None:
+def test_stored_token_is_found_by_the_address() -> None:
     keep_token(URL, "one")
 
     assert token_for(URL) == "one"
@@ -39,21 +39,21 @@ def test_a_token_that_was_kept_is_found_by_the_address() -> None:
 @pytest.mark.parametrize(
     "url", ["http://127.0.0.1:8081", "http://192.0.2.1:8080", "https://127.0.0.1", "nonsense", ""]
 )
-def test_no_other_address_gets_it(url: str) -> None:
+def test_other_address_does_not_get_the_token(url: str) -> None:
     keep_token(URL, "one")
 
     assert token_for(url) is None
     assert headers_for(url) == {}
 
 
-def test_the_variable_goes_first(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_token_in_the_environment_takes_precedence(monkeypatch: pytest.MonkeyPatch) -> None:
     keep_token(URL, "one")
     monkeypatch.setenv("SLUICE_TOKEN", "two")
 
     assert token_for(URL) == "two"
 
 
-def test_system_of_a_home_folder_is_asked_with_its_own_token(
+def test_system_of_a_home_folder_gets_its_own_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = "http://127.0.0.1:8099"
@@ -65,10 +65,10 @@ def test_system_of_a_home_folder_is_asked_with_its_own_token(
 
     monkeypatch.setenv("SLUICE_TOKEN", "personal")
     monkeypatch.setenv("SLUICE_URL", url)
-    assert token_for(url) == "personal", "the address was chosen, and the token with it"
+    assert token_for(url) == "personal", "the user chose this address together with the token"
 
 
-def test_a_file_that_a_variable_names_goes_before_what_is_kept(
+def test_token_file_in_the_environment_takes_precedence_over_a_stored_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keep_token(URL, "one")
@@ -82,7 +82,7 @@ def test_a_file_that_a_variable_names_goes_before_what_is_kept(
 
 
 @pytest.mark.parametrize("text", ["se cret", "secret\nother", "s\x00ecret", "sécret", "s\tecret"])
-def test_what_is_no_token_is_repeated_nowhere(
+def test_invalid_token_is_not_repeated_in_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     (tmp_path / "key").write_text(text)
@@ -95,8 +95,8 @@ def test_what_is_no_token_is_repeated_nowhere(
     assert token_for(URL) is None
 
 
-def test_what_the_process_knows_goes_before_what_is_kept(tmp_path: Path) -> None:
-    """Where there is no place to keep it, too."""
+def test_token_of_the_process_takes_precedence_over_a_stored_token(tmp_path: Path) -> None:
+    """The token of the process needs no place to store tokens."""
     url = "http://127.0.0.1:8099"
     keep_token(url, "of-a-system-before")
     (tmp_path / "token").write_text("of-the-home-folder")
@@ -107,7 +107,7 @@ def test_what_the_process_knows_goes_before_what_is_kept(tmp_path: Path) -> None
     assert token_for(url) == "of-a-system-before"
 
 
-def test_nobody_else_can_read_it(place: Path) -> None:
+def test_stored_token_is_private(place: Path) -> None:
     keep_token(URL, "one")
 
     [file] = (place / "sluice/tokens").iterdir()
@@ -115,7 +115,7 @@ def test_nobody_else_can_read_it(place: Path) -> None:
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
-def test_login_goes_first_and_its_end_leaves_the_token_of_the_system() -> None:
+def test_sign_in_takes_precedence_until_it_is_forgotten() -> None:
     keep_token(URL, "of-the-system")
     keep_login(URL, "mine\n")
     assert find_login(URL) == "mine"
@@ -127,7 +127,7 @@ def test_login_goes_first_and_its_end_leaves_the_token_of_the_system() -> None:
     assert token_for(URL) == "of-the-system"
 
 
-def test_login_at_the_system_before_is_forgotten_when_another_starts() -> None:
+def test_new_token_of_a_system_replaces_an_old_sign_in() -> None:
     keep_login(URL, "mine")
 
     keep_token(URL, "of-the-next-system")
@@ -135,7 +135,7 @@ def test_login_at_the_system_before_is_forgotten_when_another_starts() -> None:
     assert token_for(URL) == "of-the-next-system"
 
 
-def test_it_is_forgotten_but_not_that_of_who_came_after() -> None:
+def test_only_the_given_token_is_forgotten() -> None:
     keep_token(URL, "one")
     keep_token(URL, "two")
 
@@ -145,7 +145,7 @@ def test_it_is_forgotten_but_not_that_of_who_came_after() -> None:
     assert token_for(URL) is None
 
 
-def test_without_a_place_to_keep_it_whoever_keeps_it_is_told(
+def test_missing_place_for_tokens_is_an_error_on_storing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").write_text("")
@@ -158,12 +158,12 @@ def test_without_a_place_to_keep_it_whoever_keeps_it_is_told(
     assert token_for(URL) is None
 
 
-def test_what_has_no_name_cannot_be_kept() -> None:
+def test_token_of_an_invalid_address_cannot_be_stored() -> None:
     with pytest.raises(OSError, match=r"the token for http://\[ cannot be kept"):
         keep_token("http://[", "one")
 
 
-def test_a_private_file_is_replaced_as_a_whole_and_stays_private(tmp_path: Path) -> None:
+def test_private_file_is_replaced_atomically_and_stays_private(tmp_path: Path) -> None:
     file = tmp_path / "token"
     file.write_text("open to all")
     file.chmod(0o644)

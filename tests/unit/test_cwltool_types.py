@@ -1,4 +1,4 @@
-"""Types of CWL that every tool needs, taken from the schema that is read in any case."""
+"""CWL types that each tool needs, from the schema of the newest version."""
 
 import subprocess
 import sys
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from cwltool.process import get_schema
 
-#: What says nothing about values in memory: words for people, and how a field looks as linked data.
+#: Fields of the schema that do not describe values: documentation, and the form in linked data.
 WORDS = {"doc", "docParent", "docAfter", "docChild", "documentRoot", "jsonldPredicate"}
 
 
@@ -21,8 +21,8 @@ def without_words(node: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", ["salad#Any", "cwl#File", "cwl#Directory"])
-def test_they_are_the_same_in_the_first_version_and_the_newest(name: str) -> None:
-    """cwltool itself takes them from v1.0."""
+def test_basic_types_are_equal_in_the_first_and_the_newest_version(name: str) -> None:
+    """cwltool itself takes these types from v1.0."""
     first, newest = (
         without_words(get_schema(version)[3].idx[f"https://w3id.org/cwl/{name}"])
         for version in ("v1.0", "v1.2")
@@ -42,7 +42,7 @@ def test_they_are_the_same_in_the_first_version_and_the_newest(name: str) -> Non
     ],
     ids=["pilot", "checker"],
 )
-def test_one_schema_is_read(load: str, tmp_path: Any) -> None:
+def test_only_one_schema_is_loaded(load: str, tmp_path: Any) -> None:
     (tmp_path / "template.cwl").write_text(TEMPLATE)
     program = f"{load}\nfrom cwltool.process import SCHEMA_CACHE; print(*SCHEMA_CACHE)"
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""`scripts/install-extra.sh` tells an extra that is complete from one that was interrupted."""
+"""`scripts/install-extra.sh` distinguishes complete and interrupted installations."""
 
 import os
 import shutil
@@ -11,8 +11,8 @@ import pytest
 
 from tests.architecture.sources import ROOT
 
-#: Stands for the environment's interpreter: writes down what pip installs, and kills the script
-#: where KILL is set.
+#: Stands for the environment's interpreter: it records the calls of pip, and kills the script if
+#: KILL is set.
 _PYTHON = """#!/bin/sh
 case "$*" in
   "-m pip install "*) echo "$*" >>pip-calls; if [ -n "$KILL" ]; then kill -9 $PPID; fi ;;
@@ -23,7 +23,7 @@ esac
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A clone whose extra names a package that is there, and another that is not."""
+    """Return a clone with an extra that is installed and an extra that is missing."""
     (tmp_path / "scripts").mkdir()
     for name in ("install-extra.sh", "system-certificates.sh"):
         shutil.copy(ROOT / "scripts" / name, tmp_path / "scripts")
@@ -50,13 +50,13 @@ def pip_calls(clone: Path) -> list[str]:
     return path.read_text().splitlines() if path.exists() else []
 
 
-def test_complete_extra_is_left_as_it_is(clone: Path) -> None:
+def test_complete_extra_is_not_installed_again(clone: Path) -> None:
     assert install(clone, "there") == 0
     assert pip_calls(clone) == []
 
 
-def test_missing_extra_is_installed_and_the_project_is_not(clone: Path) -> None:
-    """The project's own installation has relative paths, which pip would make absolute."""
+def test_missing_extra_is_installed_without_the_project(clone: Path) -> None:
+    """The project is installed with relative paths, which pip would make absolute."""
     assert install(clone, "missing") == 0
     [call] = pip_calls(clone)
     assert call.endswith(" no-such-package==1")
@@ -64,8 +64,8 @@ def test_missing_extra_is_installed_and_the_project_is_not(clone: Path) -> None:
     assert "--ignore-installed" not in call
 
 
-def test_extra_that_was_interrupted_is_installed_over_what_is_there(clone: Path) -> None:
-    """Also where all its packages seem to be there: pip writes their names before all is done."""
+def test_interrupted_extra_is_installed_again(clone: Path) -> None:
+    """Its packages may seem complete: pip writes their names before it has finished."""
     assert install(clone, "missing", KILL="yes") == -signal.SIGKILL
     (clone / "pyproject.toml").write_text(
         (clone / "pyproject.toml").read_text().replace("no-such-package==1", "pytest>=1")

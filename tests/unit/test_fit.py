@@ -1,4 +1,4 @@
-"""What fits into what a node has left."""
+"""Allocation of free capacity to jobs."""
 
 from dataclasses import replace
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.gpus import Gpu, GpuNeeds, version_key
+from sluice.contracts.jobs.gpus import Gpu, GpuNeeds, version_key
 from sluice.fit import (
     BOUNDLESS,
     Allocation,
@@ -29,27 +29,29 @@ def gpus_of(booked: Allocation | None) -> dict[str, GpuPart] | None:
     return None if booked is None else dict(booked.gpus)
 
 
-def wanted(needs: GpuNeeds | None = None, *, cores: float = 1, ram: float = 10) -> ResourceRequest:
+def request_for(
+    needs: GpuNeeds | None = None, *, cores: float = 1, ram: float = 10
+) -> ResourceRequest:
     return ResourceRequest(cores, ram, needs)
 
 
-def test_a_job_takes_what_it_asks_for() -> None:
-    assert fit(NODE, wanted(cores=8, ram=1000), DEVICES) == Allocation(8, 1000)
-    assert fit(NODE, wanted(cores=8.1), DEVICES) is None
-    assert fit(NODE, wanted(ram=1001), DEVICES) is None
-    assert fit(BOUNDLESS.amounts, wanted(GpuNeeds()), {}) == Allocation(1, 10)
+def test_job_takes_what_it_requests() -> None:
+    assert fit(NODE, request_for(cores=8, ram=1000), DEVICES) == Allocation(8, 1000)
+    assert fit(NODE, request_for(cores=8.1), DEVICES) is None
+    assert fit(NODE, request_for(ram=1001), DEVICES) is None
+    assert fit(BOUNDLESS.amounts, request_for(GpuNeeds()), {}) == Allocation(1, 10)
 
 
 def test_tenths_of_a_core_add_up() -> None:
     free = Allocation(1.0, 100)
     for _ in range(10):
-        taken = fit(free, wanted(cores=0.1, ram=0), {})
+        taken = fit(free, request_for(cores=0.1, ram=0), {})
         assert taken is not None
         free = free.minus(taken)
-    assert fit(free, wanted(cores=0.1, ram=0), {}) is None
+    assert fit(free, request_for(cores=0.1, ram=0), {}) is None
 
 
-def test_disk_and_named_resources_are_taken_and_given_back() -> None:
+def test_disk_and_named_resources_are_allocated_and_released() -> None:
     offer = node(8, 1000, disk=500, named={"licence": 1, "x": 1})
     job = ResourceRequest(1, 10, None, 200, {"licence": 0.4})
     first = fit(offer.amounts, job, {})
@@ -57,7 +59,7 @@ def test_disk_and_named_resources_are_taken_and_given_back() -> None:
     left = offer.amounts.minus(first)
     second = fit(left, job, {})
     assert second is not None
-    assert fit(left.minus(second), job, {}) is None, "disk and licences are gone"
+    assert fit(left.minus(second), job, {}) is None, "disk and licences are used up"
     assert fit(left, replace(job, disk=301), {}) is None
     assert fit(left, replace(job, named={"none": 0.1}), {}) is None
     assert how_many(offer.amounts, job, {}, most=9) == 2
@@ -65,34 +67,34 @@ def test_disk_and_named_resources_are_taken_and_given_back() -> None:
     assert left.minus(second).plus(first).plus(second).holds(offer.amounts)
 
 
-def test_the_smallest_that_will_do_is_taken() -> None:
-    assert gpus_of(fit(NODE, wanted(GpuNeeds()), DEVICES)) == {"GPU-s": GpuPart(1, 8_000)}
-    assert gpus_of(fit(NODE, wanted(GpuNeeds(capability="9")), DEVICES)) == {
+def test_smallest_suitable_gpu_is_chosen() -> None:
+    assert gpus_of(fit(NODE, request_for(GpuNeeds()), DEVICES)) == {"GPU-s": GpuPart(1, 8_000)}
+    assert gpus_of(fit(NODE, request_for(GpuNeeds(capability="9")), DEVICES)) == {
         "GPU-l": GpuPart(1, 80_000)
     }
 
 
-def test_as_many_as_there_are_up_to_what_is_asked() -> None:
+def test_range_of_gpus_takes_as_many_as_exist() -> None:
     several = GpuNeeds(least=1, most=4)
-    assert set(gpus_of(fit(NODE, wanted(several), DEVICES)) or ()) == {"GPU-s", "GPU-l"}
-    assert fit(NODE, wanted(GpuNeeds(least=3, most=4)), DEVICES) is None
+    assert set(gpus_of(fit(NODE, request_for(several), DEVICES)) or ()) == {"GPU-s", "GPU-l"}
+    assert fit(NODE, request_for(GpuNeeds(least=3, most=4)), DEVICES) is None
 
 
-def test_shares_are_put_together() -> None:
-    """So that a whole one is left for who needs it."""
-    quarter = wanted(GpuNeeds(share=0.25))
+def test_shares_are_placed_on_the_same_gpu() -> None:
+    """The other GPU stays free for a job that needs a whole one."""
+    quarter = request_for(GpuNeeds(share=0.25))
     first = fit(NODE, quarter, DEVICES)
     assert gpus_of(first) == {"GPU-s": GpuPart(0.25, 2_000)}
     assert first is not None
     second = fit(NODE.minus(first), quarter, DEVICES)
     assert gpus_of(second) == {"GPU-s": GpuPart(0.25, 2_000)}
-    assert gpus_of(fit(NODE.minus(first), wanted(GpuNeeds()), DEVICES)) == {
+    assert gpus_of(fit(NODE.minus(first), request_for(GpuNeeds()), DEVICES)) == {
         "GPU-l": GpuPart(1, 80_000)
     }
 
 
-def test_a_share_may_say_how_much_memory_it_needs() -> None:
-    needs = wanted(GpuNeeds(share=0.1, memory=6_000))
+def test_share_may_request_gpu_memory() -> None:
+    needs = request_for(GpuNeeds(share=0.1, memory=6_000))
     taken = fit(NODE, needs, DEVICES)
     assert gpus_of(taken) == {"GPU-s": GpuPart(0.1, 6_000)}
     assert taken is not None
@@ -133,11 +135,13 @@ def test_a_share_may_say_how_much_memory_it_needs() -> None:
         (GpuNeeds(least=2, most=2, cuda="12.4"), [SMALL, LARGE], None),
     ],
 )
-def test_why_devices_will_not_do(needs: GpuNeeds, devices: list[Gpu], why: str | None) -> None:
+def test_reason_names_the_unsuitable_devices(
+    needs: GpuNeeds, devices: list[Gpu], why: str | None
+) -> None:
     assert why_unsuited(devices, needs) == why
 
 
-def test_one_of_which_nothing_is_known_does_for_everything() -> None:
+def test_gpu_without_known_properties_suits_all_requests() -> None:
     unknown = Gpu(uuid="0", name="A2")
     assert is_suitable(unknown, GpuNeeds(memory=10**6, capability="99", cuda="99"))
 
@@ -145,7 +149,7 @@ def test_one_of_which_nothing_is_known_does_for_everything() -> None:
 @pytest.mark.parametrize(
     ("less", "more"), [("8.6", "9"), ("12.9", "12.10"), ("11", "11.0.1"), ("0.1", "1")]
 )
-def test_versions_are_compared_by_their_numbers(less: str, more: str) -> None:
+def test_versions_are_compared_numerically(less: str, more: str) -> None:
     assert version_key(less) < version_key(more)
     assert version_key(less) == version_key(f"{less}.0")
 
@@ -170,7 +174,7 @@ _wanted = st.builds(ResourceRequest, st.sampled_from([0.1, 1.0, 2.5]), st.intege
 
 
 @given(st.lists(_wanted, max_size=30), st.randoms())
-def test_never_more_than_there_is_and_all_of_it_again(
+def test_allocations_never_exceed_capacity_and_are_released_completely(
     jobs: list[ResourceRequest], random: object
 ) -> None:
     free, held = NODE, list[Allocation]()
@@ -193,7 +197,7 @@ def test_never_more_than_there_is_and_all_of_it_again(
 
 
 @given(st.lists(_wanted, max_size=12), st.lists(_wanted, max_size=6))
-def test_many_at_once_fit_as_each_by_itself(
+def test_fitting_requests_equal_those_that_fit_alone(
     kinds: list[ResourceRequest], running: list[ResourceRequest]
 ) -> None:
     free = replace(NODE, named={"licence": 1.5}, disk=500)
@@ -213,12 +217,12 @@ def test_many_at_once_fit_as_each_by_itself(
 
 
 @given(_wanted, st.integers(0, 40))
-def test_so_many_as_fit_one_after_the_other(job: ResourceRequest, most: int) -> None:
+def test_number_of_fitting_jobs_equals_repeated_allocation(job: ResourceRequest, most: int) -> None:
     free, number = NODE, 0
     while number < most and (taken := fit(free, job, DEVICES)) is not None:
         free, number = free.minus(taken), number + 1
     assert how_many(NODE, job, DEVICES, most=most) == number
 
 
-def test_a_node_offers_all_of_each_device_its_memory_too() -> None:
+def test_node_offers_its_devices_with_all_their_memory() -> None:
     assert dict(NODE.gpus) == {"GPU-l": GpuPart(1.0, 80_000), "GPU-s": GpuPart(1.0, 8_000)}

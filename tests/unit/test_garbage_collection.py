@@ -1,4 +1,4 @@
-"""When Python looks for garbage."""
+"""Control of Python's garbage collector."""
 
 import subprocess
 import sys
@@ -13,7 +13,7 @@ print(gc.isenabled(), gc.get_freeze_count() > 1000)
 """
 
 
-def test_not_while_a_process_loads_and_then_among_what_is_new() -> None:
+def test_garbage_collector_is_off_while_loading_and_skips_loaded_objects() -> None:
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
     )

@@ -1,15 +1,15 @@
-"""What a machine without a GPU can show of the check for one with it."""
+"""The check of GPUs, as far as a machine without a GPU can test it."""
 
 import json
 
 import pytest
 
 from scripts import gpu_check
-from sluice.contracts.gpus import GpuNeeds
+from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.cwl.compiler import compile_template
 
 
-def test_where_there_is_no_gpu_it_says_so(
+def test_check_without_gpu_says_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(gpu_check, "find_gpus", list)
@@ -18,7 +18,7 @@ def test_where_there_is_no_gpu_it_says_so(
 
 
 @pytest.mark.parametrize("program", [gpu_check.LOOK, gpu_check.FILL], ids=["look", "fill"])
-def test_its_workflow_is_a_template_that_asks_for_a_gpu(program: str) -> None:
+def test_workflow_of_the_check_requests_a_gpu(program: str) -> None:
     compile(program, "program", "exec")
     text = gpu_check.WORKFLOW.format(program=json.dumps(program), share=0.5)
     plan = compile_template(text, name="look").plan

@@ -1,4 +1,4 @@
-"""HTTP clients: which proxy they use, whom they trust, and where their tokens go."""
+"""HTTP clients: proxies, trusted certificates, and destinations of tokens."""
 
 import asyncio
 import contextlib
@@ -14,7 +14,7 @@ import pytest
 
 from sluice import http_clients
 from sluice.clients.wms import WmsClient
-from sluice.contracts.problems import NotAvailable, ServiceError
+from sluice.contracts.common.problems import NotAvailable, ServiceError
 from sluice.cwl_runner.rest import Rest
 from sluice.http_clients import http_client, send_request, trusted_authorities
 from sluice.proxies import UnusableProxy, proxy_for
@@ -70,10 +70,10 @@ def test_hosts_in_no_proxy_use_no_proxy(proxy: Proxy, monkeypatch: pytest.Monkey
     assert proxy_for("https://elsewhere.test") == proxy.url
 
 
-def test_clients_send_tokens_of_a_loopback_system_past_the_proxy(proxy: Proxy) -> None:
+def test_clients_send_tokens_of_a_loopback_system_without_the_proxy(proxy: Proxy) -> None:
     with recording_server() as server:
         url = f"http://127.0.0.1:{server.port}"
-        assert asyncio.run(_asked(url)).is_success
+        assert asyncio.run(_get_api(url)).is_success
         assert send_request("GET", url, headers=TOKEN).is_success
         assert _rest_answer(url) == {}
     assert server.tokens == [TOKEN["Authorization"]] * 2
@@ -81,7 +81,7 @@ def test_clients_send_tokens_of_a_loopback_system_past_the_proxy(proxy: Proxy) -
     assert proxy.heads == []
 
 
-def test_command_sends_the_token_of_a_loopback_system_past_the_proxy() -> None:
+def test_command_sends_the_token_of_a_loopback_system_without_the_proxy() -> None:
     with recording_server() as server, recording_proxy() as proxy:
         done = subprocess.run(
             [*_SLUICE, "chain", "list", "--url", f"http://localhost:{server.port}"],
@@ -106,7 +106,7 @@ def test_token_reaches_a_remote_host_encrypted_through_the_proxy(
     with recording_server(context=context) as server, recording_proxy(server.port) as proxy:
         monkeypatch.setenv("https_proxy", proxy.url)
         monkeypatch.setenv("SLUICE_TOKEN", "secret-token")
-        assert asyncio.run(_asked(f"https://{PROXIED}")).is_success
+        assert asyncio.run(_get_api(f"https://{PROXIED}")).is_success
         assert _rest_answer(f"https://{PROXIED}") == {}
     assert server.tokens == ["Bearer secret-token"] * 2
     assert [head.split()[:2] for head in proxy.heads] == [
@@ -116,7 +116,7 @@ def test_token_reaches_a_remote_host_encrypted_through_the_proxy(
     assert b"secret-token" not in proxy.passed + b"".join(proxy.heads)
 
 
-def test_plain_http_to_a_remote_host_says_that_it_leaves_the_proxy_out(proxy: Proxy) -> None:
+def test_failed_plain_http_request_says_that_it_bypasses_the_proxy(proxy: Proxy) -> None:
     url = "http://sluice.invalid"
 
     async def ask() -> None:
@@ -147,7 +147,7 @@ def test_token_does_not_follow_a_redirect_to_another_host(host: str) -> None:
             asyncio.run(ask())
         followed = send_request("GET", url, headers=TOKEN, follow_redirects=True)
     assert followed.url.port == other.port
-    assert len(other.requests) == 1, "the client of a service follows no redirect"
+    assert len(other.requests) == 1, "the client of a service must not follow the redirect"
     assert other.tokens == []
     assert len(server.tokens) == 2
 
@@ -159,7 +159,7 @@ def test_token_does_not_follow_a_redirect_to_another_host(host: str) -> None:
         ("gopher://proxy.example", "not the address of an HTTP or SOCKS proxy"),
     ],
 )
-def test_unusable_proxy_of_a_remote_host_is_named_with_what_to_do(
+def test_unusable_proxy_is_reported_with_a_remedy(
     monkeypatch: pytest.MonkeyPatch, address: str, what: str
 ) -> None:
     monkeypatch.setenv("ALL_PROXY", address)
@@ -169,9 +169,7 @@ def test_unusable_proxy_of_a_remote_host_is_named_with_what_to_do(
     assert "hidden" not in str(told.value)
 
 
-def test_command_ends_with_a_sentence_where_a_remote_system_needs_a_proxy_that_is_unusable() -> (
-    None
-):
+def test_command_reports_an_unusable_proxy_without_a_traceback() -> None:
     done = subprocess.run(
         [*_SLUICE, "chain", "list", "--url", "https://sluice.example"],
         env={**os.environ, "ALL_PROXY": "socks5://127.0.0.1:9", "SLUICE_TOKEN": "secret-token"},
@@ -193,7 +191,7 @@ def test_cwl_runner_names_a_proxy_that_it_cannot_use(monkeypatch: pytest.MonkeyP
 _SLUICE = [sys.executable, "-m", "sluice.cli"]
 
 
-async def _asked(url: str) -> httpx.Response:
+async def _get_api(url: str) -> httpx.Response:
     async with http_client(url, headers=TOKEN) as http:
         return await http.get("/api")
 

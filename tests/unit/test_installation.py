@@ -1,4 +1,4 @@
-"""`make install` tells an environment that is whole from one that is there."""
+"""`make install` recognizes complete, old and interrupted environments."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ WHOLE, OLD, ANEW = 0, 1, 2
 
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """A clone with what an installation leaves, as far as the check reads it."""
+    """Return a clone with the files of an installation that the check reads."""
     folder = tmp_path / "my clone ž"
     (folder / "scripts").mkdir(parents=True)
     for name in ("install.sh", "system-certificates.sh"):
@@ -55,7 +55,7 @@ def change_versions(clone: Path) -> None:
     os.utime(clone / "requirements.lock", (later, later))
 
 
-def test_complete_environment_is_left_as_it_is(clone: Path) -> None:
+def test_complete_environment_is_kept(clone: Path) -> None:
     assert check(clone) == WHOLE
 
 
@@ -70,18 +70,18 @@ def test_complete_environment_is_left_as_it_is(clone: Path) -> None:
     ],
     ids=["interrupted", "without pip", "without interpreter", "other versions", "not recorded"],
 )
-def test_environment_that_is_not_whole_is_installed_again(
+def test_incomplete_environment_is_installed_again(
     clone: Path, change: Callable[[Path], None], found: int
 ) -> None:
     change(clone)
     assert check(clone) == found
 
 
-def test_environment_of_a_clone_that_was_moved_is_made_anew(clone: Path) -> None:
+def test_environment_of_a_moved_clone_is_made_again(clone: Path) -> None:
     assert check(clone.rename(clone.with_name("moved"))) == ANEW
 
 
-def test_clone_is_the_same_by_a_symbolic_link(clone: Path, tmp_path: Path) -> None:
+def test_environment_is_complete_through_a_symbolic_link(clone: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(clone)
     assert check(tmp_path / "link") == WHOLE
 
@@ -110,9 +110,9 @@ def test_installed_packages_are_found_with_an_ascii_locale_below_any_path(clone:
     assert found.stdout.splitlines() == [str(clone), str(clone / "templates" / "spd")]
 
 
-#: Stands for the interpreters and for uv. Each call adds its phase to a list; in the phase that
-#: KILL_AT names, half of the phase is done when the installation is killed. With ANOTHER_FIRST,
-#: another installation runs between the first look at the environment and the lock.
+#: Stands for the interpreters and for uv. Each call appends its phase to a file. If KILL_AT names
+#: the phase, the call kills the installation halfway. With ANOTHER_FIRST, another installation
+#: runs between the first check of the environment and the lock.
 _PROGRAM = r"""#!/bin/sh
 case "$*" in
   "-m venv .venv") phase=environment ;;
@@ -159,7 +159,7 @@ def is_whole(clone: Path) -> bool:
 
 @pytest.fixture
 def fresh_clone(clone: Path) -> Path:
-    """A clone without an environment, and a program that stands for its interpreter."""
+    """Return a clone without environment, and with a program in place of its interpreter."""
     shutil.rmtree(clone / ".venv")
     (clone / "python").write_text(_PROGRAM.replace("{python}", sys.executable))
     (clone / "python").chmod(0o755)
@@ -167,16 +167,14 @@ def fresh_clone(clone: Path) -> Path:
 
 
 @pytest.mark.parametrize("phase", _PHASES)
-def test_installation_that_was_killed_is_made_anew_by_the_next(
-    fresh_clone: Path, phase: str
-) -> None:
+def test_killed_installation_is_repeated_by_the_next(fresh_clone: Path, phase: str) -> None:
     assert install(fresh_clone, KILL_AT=phase).wait() == -signal.SIGKILL
     assert check(fresh_clone) == ANEW
     assert install(fresh_clone).wait() == 0
     assert is_whole(fresh_clone)
 
 
-def test_removal_that_was_killed_leaves_no_environment_that_looks_complete(
+def test_killed_removal_leaves_no_environment_that_looks_complete(
     fresh_clone: Path, tmp_path: Path
 ) -> None:
     assert install(fresh_clone).wait() == 0
@@ -195,14 +193,14 @@ def test_removal_that_was_killed_leaves_no_environment_that_looks_complete(
     assert not (fresh_clone / ".venv.removed").exists()
 
 
-def test_two_installations_at_once_make_one_environment(fresh_clone: Path) -> None:
+def test_concurrent_installations_make_one_environment(fresh_clone: Path) -> None:
     both = [install(fresh_clone) for _ in range(2)]
     assert [one.wait() for one in both] == [0, 0]
     assert is_whole(fresh_clone)
     assert (fresh_clone / "phases").read_text().split() == _PHASES
 
 
-def test_environment_that_another_installation_has_just_made_is_kept(fresh_clone: Path) -> None:
+def test_environment_made_by_a_concurrent_installation_is_kept(fresh_clone: Path) -> None:
     assert install(fresh_clone, ANOTHER_FIRST="yes").wait() == 0
     assert is_whole(fresh_clone)
     assert (fresh_clone / "phases").read_text().split() == _PHASES

@@ -1,4 +1,4 @@
-"""An ordinary user's run leaves out what needs root, and says so."""
+"""Test runs of an ordinary user leave out tests that need root, and say so."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from tests.architecture.sources import ROOT
 def test_ordinary_user_leaves_out_tests_that_need_root_and_is_told() -> None:
     module = "tests/unit/pilot/folders/test_ownership.py"
     collect = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
-    # Whoever is mapped to no user of a namespace is an ordinary one there.
+    # A process without a mapped user in a namespace has no rights of root.
     said = subprocess.run(
         ["unshare", "--user", *collect, module],
         cwd=ROOT,
@@ -17,8 +17,8 @@ def test_ordinary_user_leaves_out_tests_that_need_root_and_is_told() -> None:
         text=True,
         check=True,
     ).stdout
-    assert "::test_it_is_a_folder" in said
-    assert "::test_what_somebody_else_has_put_there_is_not_entered" not in said
+    assert "::test_work_folder_that_is_a_file_is_refused" in said
+    assert "::test_entry_of_another_user_in_a_shared_folder_is_refused" not in said
     assert "2 deselected" in said
     [line] = [line for line in said.splitlines() if line.startswith("left out: ")]
     assert "root's rights" in line

@@ -1,4 +1,4 @@
-"""What the operating system refused is told without Python's numbers."""
+"""Messages about errors of the operating system, without Python's details."""
 
 import json
 from pathlib import Path
@@ -12,7 +12,7 @@ from sluice.cli.errors import plain_errors
 from sluice.os_errors import reason_of, sentence_of
 
 
-def test_a_refusal_names_the_file_and_the_reason(tmp_path: Path) -> None:
+def test_message_names_the_file_and_the_reason(tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     with pytest.raises(FileNotFoundError) as refused:
         missing.read_text()
@@ -21,7 +21,7 @@ def test_a_refusal_names_the_file_and_the_reason(tmp_path: Path) -> None:
     assert reason_of(ValueError("seven")) == "seven"
 
 
-def test_errors_of_libraries_are_told_in_one_line() -> None:
+def test_errors_of_libraries_become_one_line() -> None:
     for read, told in (
         (lambda: json.loads('{"a":'), "line 1, column 6: expecting value"),
         (lambda: yaml.safe_load("a: [b\nc: d"), "line 2, column 2: expected ',' or ']'"),
@@ -35,20 +35,20 @@ def test_errors_of_libraries_are_told_in_one_line() -> None:
         assert reason_of(refused.value).isprintable()
 
 
-async def test_a_connection_that_is_refused_is_told_without_numbers() -> None:
+async def test_refused_connection_is_reported_without_error_number() -> None:
     async with httpx.AsyncClient(trust_env=False) as http:
         with pytest.raises(httpx.ConnectError) as refused:
             await http.get("http://127.0.0.1:9")
     assert reason_of(refused.value) == "Connection refused"
 
 
-def test_both_names_of_a_move_are_told(tmp_path: Path) -> None:
+def test_message_about_a_move_names_both_files(tmp_path: Path) -> None:
     with pytest.raises(OSError) as refused:  # noqa: PT011 - the kind depends on the file system
         (tmp_path / "a\udcff").rename(tmp_path / "b")
     told = sentence_of(refused.value)
     assert told.endswith(": No such file or directory")
     assert f" to {tmp_path / 'b'}: " in told
-    assert "a\\xff" in told, "a name that is not UTF-8 can be printed"
+    assert "a\\xff" in told, "a name that is not UTF-8 must be printable"
 
 
 def test_commands_show_no_error_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Errors of the packs' programs show text of others in quotes, escaped and shortened."""
+"""Errors of the packs' programs quote, escape and shorten foreign text."""
 
 import argparse
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def test_refused_bytes_are_quoted() -> None:
     assert "it begins with '\\xff\\n'a\\x00" in str(refused.value)
 
 
-def test_names_of_files_are_escaped() -> None:
+def test_file_names_in_errors_are_escaped() -> None:
     with pytest.raises(MissingInput, match=r"^a\\nb: cannot be read \(No such file or directory"):
         read_input(Path("a\nb"))
 

@@ -1,4 +1,4 @@
-"""Times of schedules, also on days that are an hour shorter or longer."""
+"""Times of schedules, also on days with a change of the clock."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -29,26 +29,26 @@ def times(schedule: str, start: str, end: str, zone: str = WARSAW) -> list[str]:
     return found
 
 
-def test_a_schedule_goes_by_the_clock_of_its_zone() -> None:
+def test_schedule_follows_the_clock_of_its_zone() -> None:
     assert times("0 3 * * *", "2026-03-27", "2026-03-31") == ["27 02:00", "28 02:00", "29 01:00",
                                                               "30 01:00"]  # fmt: skip
     assert times("0 3 * * *", "2026-03-27", "2026-03-29", "UTC") == ["27 03:00", "28 03:00"]
 
 
-def test_an_hour_that_does_not_exist_is_the_first_time_after() -> None:
+def test_skipped_hour_runs_at_the_next_existing_time() -> None:
     assert times("30 2 * * *", "2026-03-28", "2026-03-31") == ["28 01:30", "29 01:00", "30 00:30"]
 
 
-def test_an_hour_that_comes_twice_counts_once_the_first_time() -> None:
+def test_repeated_hour_runs_only_the_first_time() -> None:
     assert times("30 2 * * *", "2026-10-24", "2026-10-27") == ["24 00:30", "25 00:30", "26 01:30"]
 
 
-def test_what_begins_each_hour_does_so_in_both() -> None:
+def test_hourly_schedule_runs_in_both_repeated_hours() -> None:
     got = times("0 * * * *", "2026-10-24T23:30", "2026-10-25T02:30")
     assert got == ["25 00:00", "25 01:00", "25 02:00"]
 
 
-def test_in_the_hour_that_comes_again_what_has_begun_does_not_begin_again() -> None:
+def test_schedule_does_not_run_again_within_the_repeated_hour() -> None:
     again = utc("2026-10-25T01:10")
     assert next_time("30 2 * * *", WARSAW, after=again) == utc("2026-10-26T01:30")
     before = utc("2026-10-25T00:00")
@@ -62,7 +62,7 @@ def test_in_the_hour_that_comes_again_what_has_begun_does_not_begin_again() -> N
     st.integers(0, 3 * 1440),
     st.integers(0, 2 * 1440),
 )
-def test_the_last_time_is_the_last_of_all(
+def test_last_time_equals_the_last_of_all_next_times(
     schedule: str, zone: str, day: str, minutes: int, longer: int
 ) -> None:
     after = utc(day) + timedelta(minutes=minutes)
@@ -86,7 +86,7 @@ def test_the_last_time_is_the_last_of_all(
         (f"{'1,' * 50_000}1 3 * * *", "500 are enough"),
     ],
 )
-def test_a_wrong_schedule_is_told(schedule: str, said: str) -> None:
+def test_wrong_schedule_is_refused_with_a_reason(schedule: str, said: str) -> None:
     with pytest.raises(WrongScheduleError, match=said):
         check_schedule(schedule)
 
@@ -104,6 +104,6 @@ def test_a_wrong_schedule_is_told(schedule: str, said: str) -> None:
         "Factory",
     ],
 )
-def test_what_is_no_zone_is_told(zone: str) -> None:
+def test_invalid_time_zone_is_refused(zone: str) -> None:
     with pytest.raises(WrongScheduleError, match="is no time zone"):
         check_zone(zone)

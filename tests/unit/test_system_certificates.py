@@ -1,4 +1,4 @@
-"""The installation trusts a registry whose certificate is in the machine's own list alone."""
+"""The installation trusts certificates of the machine's own list."""
 
 import functools
 import http.server
@@ -38,7 +38,7 @@ def authority(tmp_path: Path) -> Authority:
 
 @pytest.fixture
 def registry(tmp_path: Path, authority: Authority) -> Iterator[str]:
-    """The address of an index with one package, by HTTPS."""
+    """Yield the HTTPS address of a package index with one package."""
     folder, name = tmp_path / "registry", "tiny-1.0-py3-none-any.whl"
     (folder / "simple" / "tiny").mkdir(parents=True)
     with zipfile.ZipFile(folder / name, "w") as wheel:
@@ -61,7 +61,7 @@ def registry(tmp_path: Path, authority: Authority) -> Iterator[str]:
 def install(
     registry: str, machine: Authority, folder: Path, **variables: str
 ) -> dict[str, subprocess.CompletedProcess[str]]:
-    """Install the package by pip and by uv on a machine that trusts the one authority."""
+    """Install the package with pip and with uv on a machine that trusts only this authority."""
     target = ["--index-url", registry, "tiny"]
     commands: dict[str, list[str | Path]] = {
         "pip": [_BIN / "pip", "install", "--no-cache-dir", "--retries=0", "--target", folder / "p"],
@@ -89,7 +89,7 @@ def install(
     }
 
 
-def test_registry_is_trusted_as_this_machine_trusts_it(
+def test_registry_trusted_by_the_machine_is_trusted_by_pip_and_uv(
     registry: str, authority: Authority, tmp_path: Path
 ) -> None:
     done = install(registry, authority, tmp_path, PIP_CONFIG_FILE=os.devnull)
@@ -104,7 +104,7 @@ def test_registry_of_an_unknown_authority_is_refused(registry: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("variable", ["SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "PIP_CERT", "file"])
-def test_setting_of_the_user_counts_for_pip_and_for_uv(
+def test_certificate_setting_of_the_user_applies_to_pip_and_uv(
     registry: str, authority: Authority, tmp_path: Path, variable: str
 ) -> None:
     configuration = tmp_path / "pip.conf"
@@ -117,5 +117,5 @@ def test_setting_of_the_user_counts_for_pip_and_for_uv(
 
 
 def _script_bundles() -> list[str]:
-    """Return the places where the script looks for the machine's list."""
+    """Return the paths at which the script looks for the machine's list."""
     return [word.rstrip(";") for word in _SCRIPT.read_text().split() if word.startswith("/etc/")]

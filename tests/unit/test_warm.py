@@ -1,4 +1,4 @@
-"""Programs that stay loaded, as real processes that are spoken to as Sluice does it."""
+"""Warm workers as real processes that get requests as from a pilot."""
 
 import json
 import os
@@ -18,7 +18,7 @@ PATIENCE = 30
 
 
 class WarmProgram:
-    """``text``: of a program that calls ``serve``."""
+    """A running warm worker; ``text`` is a program that calls ``serve``."""
 
     def __init__(self, folder: Path, text: str, **variables: str) -> None:
         program = folder / "program.py"
@@ -85,7 +85,7 @@ ECHO = """
 """
 
 
-def test_a_model_is_loaded_once_for_all_requests(started: Any) -> None:
+def test_model_is_loaded_once_for_all_requests(started: Any) -> None:
     program = started(ECHO)
     assert program.ask("a", requestId=0)["output"] == "A first a True\n"
     assert program.ask("b", requestId=7) == {
@@ -97,7 +97,7 @@ def test_a_model_is_loaded_once_for_all_requests(started: Any) -> None:
     assert program.log.read_text() == "loading a\n"
 
 
-def test_without_the_flag_it_runs_once(tmp_path: Path) -> None:
+def test_program_without_the_flag_runs_once(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(
         "from sluice.warm import serve\n"
@@ -126,7 +126,7 @@ WRITERS = """
 """
 
 
-def test_all_that_it_prints_is_the_jobs_and_the_protocol_stays_whole(started: Any) -> None:
+def test_all_printed_output_is_in_the_answer_of_its_request(started: Any) -> None:
     program = started(WRITERS)
     for _ in range(2):
         output = program.ask()["output"].encode(errors="surrogateescape")
@@ -134,7 +134,7 @@ def test_all_that_it_prints_is_the_jobs_and_the_protocol_stays_whole(started: An
     assert program.log.read_text() == "log\nlog\n"
 
 
-def test_its_output_goes_to_the_jobs_file_where_there_is_one(started: Any, tmp_path: Path) -> None:
+def test_output_goes_to_the_file_of_the_job_if_it_exists(started: Any, tmp_path: Path) -> None:
     file = tmp_path / "stdout"
     program = started(WRITERS, WARM_STDOUT=str(file))
     assert "python" in program.ask()["output"]
@@ -157,7 +157,7 @@ def test_its_output_goes_to_the_jobs_file_where_there_is_one(started: Any, tmp_p
         ("os.dup2(os.open('/dev/full', os.O_WRONLY), 1); print('x')", 120, "No space left"),
     ],
 )  # fmt: skip
-def test_it_ends_as_a_program_of_its_own_would(
+def test_request_ends_with_the_exit_code_of_a_separate_program(
     started: Any, ending: str, code: int, logged: str
 ) -> None:
     program = started(
@@ -169,7 +169,7 @@ def test_it_ends_as_a_program_of_its_own_would(
     assert logged in program.log.read_text()
 
 
-def test_each_request_finds_the_process_as_the_first_did(started: Any, tmp_path: Path) -> None:
+def test_each_request_finds_the_process_in_its_initial_state(started: Any, tmp_path: Path) -> None:
     program = started(
         """
         import os, sys
@@ -194,7 +194,7 @@ def test_each_request_finds_the_process_as_the_first_did(started: Any, tmp_path:
     assert first["output"].startswith(f"{tmp_path} None {os.umask(os.umask(0o22) or 0o22)}")
 
 
-def test_a_request_may_name_its_folder(started: Any, tmp_path: Path) -> None:
+def test_request_may_name_its_folder(started: Any, tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     program = started(
         "import os\nfrom sluice.warm import serve\n"
@@ -204,7 +204,7 @@ def test_a_request_may_name_its_folder(started: Any, tmp_path: Path) -> None:
     assert program.ask()["output"] == f"{tmp_path}\n"
 
 
-def test_a_request_can_be_canceled_and_the_next_one_is_served(started: Any) -> None:
+def test_canceled_request_ends_and_the_next_request_is_served(started: Any) -> None:
     program = started(
         """
         import signal, sys
@@ -213,7 +213,7 @@ def test_a_request_can_be_canceled_and_the_next_one_is_served(started: Any) -> N
         def main(arguments):
             if "wait" in arguments:
                 print("waiting", file=sys.stderr, flush=True)
-                while True:  # also a request that is of no concern here ends a pause
+                while True:  # cancellations of other requests end a pause, too
                     signal.pause()
 
         serve(main)
@@ -224,16 +224,16 @@ def test_a_request_can_be_canceled_and_the_next_one_is_served(started: Any) -> N
     assert program.answer() == {
         "exitCode": 130, "output": "", "requestId": 1, "wasCancelled": True,
     }  # fmt: skip
-    program.send(requestId=1, cancel=True)  # too late
+    program.send(requestId=1, cancel=True)  # after the request has ended
     assert program.ask(requestId=2) == {"exitCode": 0, "output": "", "requestId": 2}
     program.send("wait", requestId=3)
-    program.send(requestId=2, cancel=True)  # of another one
+    program.send(requestId=2, cancel=True)  # for another request
     program.send(requestId=3, cancel=True)
     assert program.answer()["wasCancelled"] is True
 
 
-def test_requests_that_come_while_others_are_read_stay_whole(started: Any) -> None:
-    """Each line has the program told by a signal, in the middle of whatever it does."""
+def test_requests_that_arrive_while_another_runs_stay_whole(started: Any) -> None:
+    """A signal interrupts the program for each line that arrives."""
     program = started(
         """
         import time
@@ -251,14 +251,14 @@ def test_requests_that_come_while_others_are_read_stay_whole(started: Any) -> No
     numbers = range(1, 21)
     for number in numbers:
         for _ in range(50):
-            program.send("x" * 100, requestId=number + 1000, cancel=True)  # of no one
+            program.send("x" * 100, requestId=number + 1000, cancel=True)  # for no request
         program.send(str(number), requestId=number)
     assert [program.answer()["output"] for _ in numbers] == [
         f"first {number}\n" for number in numbers
     ]
 
 
-def test_what_is_no_request_ends_it_with_a_word(started: Any) -> None:
+def test_invalid_request_ends_the_program_with_a_message(started: Any) -> None:
     program = started(ECHO)
     assert program.process.stdin is not None
     program.process.stdin.write(b"[1]\n")
@@ -267,15 +267,15 @@ def test_what_is_no_request_ends_it_with_a_word(started: Any) -> None:
     assert "a request is a JSON object, not [1]" in program.log.read_text()
 
 
-def test_it_can_be_ended_by_a_signal(started: Any) -> None:
+def test_program_can_be_terminated_by_a_signal(started: Any) -> None:
     program = started(ECHO)
     program.ask("a")
     program.process.send_signal(signal.SIGTERM)
     assert program.process.wait(PATIENCE) == -signal.SIGTERM
 
 
-def test_importing_it_is_cheap() -> None:
-    """It comes with every start of a program, also where that runs once."""
+def test_import_of_the_module_loads_little() -> None:
+    """Each start of a program pays for the import, even if it serves only one job."""
     code = (
         f"import sys; sys.path.append({str(Path(sluice.warm.__file__).parent.parent)!r});"
         "import sluice.warm;"

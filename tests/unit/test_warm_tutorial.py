@@ -1,4 +1,4 @@
-"""The programs of the tutorial on tools that stay loaded do what it says."""
+"""Programs of the tutorial on warm tools."""
 
 import json
 import re
@@ -22,7 +22,7 @@ PROGRAMS = {
         ("js", ["node"], ["page"], ["2\n", "3\n"]),
     ],
 )
-def test_it_serves_one_job_after_the_other_and_runs_once(
+def test_tutorial_program_serves_requests_and_runs_once(
     tmp_path: Path, language: str, command: list[str], given: list[str], said: list[str]
 ) -> None:
     program, pages = tmp_path / "program", [tmp_path / "page-1", tmp_path / "page-2"]

@@ -1,5 +1,4 @@
-"""The wheel in an environment of its own: no file of the source tree is in reach, and of all other
-packages only those that the wheel asks for."""
+"""An environment with the wheel and the packages that it requires, without the source tree."""
 
 import os
 import subprocess
@@ -15,7 +14,7 @@ UV = Path(sys.executable).with_name("uv")
 
 
 def build_wheel(folder: Path) -> Path:
-    """With the build system of this environment: nothing is fetched."""
+    """Build the wheel with the build system of this environment, without downloads."""
     options = ["--wheel", "--offline", "--no-build-isolation", "--quiet"]
     _run(ROOT, UV, "build", *options, "--python", sys.executable, "--out-dir", folder, ROOT)
     [wheel] = folder.glob("*.whl")
@@ -24,7 +23,7 @@ def build_wheel(folder: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A virtual environment with the wheel in it."""
+    """A virtual environment with the wheel."""
 
     folder: Path
 
@@ -38,8 +37,7 @@ class Installed:
         return cls(folder)
 
     def add_needs(self, *extras: str) -> None:
-        """Links the packages, as they are installed here, that the wheel asks for with these extras
-        and without any, and what those ask for."""
+        """Link the installed packages that the wheel requires with these extras."""
         [metadata] = self._packages.glob("sluice-*.dist-info")
         for found in _needed(PathDistribution(metadata), set(extras)):
             for name in {Path(str(file)).parts[0] for file in found.files or ()}:
@@ -48,7 +46,7 @@ class Installed:
                     target.symlink_to(str(found.locate_file(name)))
 
     def run(self, program: str, *arguments: str, seconds: float = 60) -> str:
-        """What a program of the environment says; it must end well."""
+        """Run a program of the environment, which must succeed, and return its output."""
         done = subprocess.run(
             [self.folder / "bin" / program, *arguments],
             cwd=self.folder.parent,
@@ -62,7 +60,7 @@ class Installed:
         return done.stdout
 
     def import_all(self, *packages: str) -> int:
-        """Imports every module of these packages; how many there are."""
+        """Import every module of these packages, and return the number of modules."""
         return int(self.run("python", "-c", IMPORT_ALL, *packages))
 
     @property
@@ -72,7 +70,7 @@ class Installed:
 
     @property
     def _surroundings(self) -> dict[str, str]:
-        """Nothing that leads to the environment of the tests."""
+        """Return an environment without the tests' own virtual environment."""
         own = str(Path(sys.executable).parent)
         path = [part for part in os.environ["PATH"].split(os.pathsep) if part != own]
         return {
@@ -82,7 +80,7 @@ class Installed:
         }
 
 
-#: Migrations are run by Alembic only, and programs when they are called.
+#: Skips migrations, which only Alembic runs, and modules that are programs.
 IMPORT_ALL = """
 import importlib, pkgutil, sys
 count = 0
@@ -98,7 +96,7 @@ print(count)
 
 
 def _needed(owner: Distribution, extras: set[str]) -> list[Distribution]:
-    """What a package asks for, and what that asks for, each once."""
+    """Return the requirements of a package and their requirements, each once."""
     found: dict[tuple[str, frozenset[str]], Distribution] = {}
     left = _asked(owner, extras)
     while left:

@@ -1,5 +1,4 @@
-"""What is published is a wheel: it has all that it needs in it, asks for every package that it
-imports, and works where there is nothing of the source tree."""
+"""The published wheel is complete, declares its requirements, and works without the source tree."""
 
 import json
 import re
@@ -29,7 +28,7 @@ def installed(wheel: Path, tmp_path: Path) -> Installed:
     return Installed.of(wheel, tmp_path / "environment")
 
 
-def test_a_client_needs_the_base_alone(installed: Installed) -> None:
+def test_client_needs_no_extra(installed: Installed) -> None:
     installed.add_needs()
     assert installed.import_all("sluice.contracts", "sluice.clients", "sluice.storage") > 40
     everything = "from sluice.cli.app import command_line; command_line()"
@@ -38,20 +37,20 @@ def test_a_client_needs_the_base_alone(installed: Installed) -> None:
 
 
 @DECLARED
-def test_a_pilot_needs_its_extra_alone(installed: Installed) -> None:
+def test_pilot_needs_only_its_extra(installed: Installed) -> None:
     installed.add_needs("pilot")
     assert installed.import_all("pilot") > 60
     installed.run("sluice-pilot", "--help")
 
 
 @DECLARED
-def test_services_need_their_extra_alone(installed: Installed) -> None:
+def test_services_need_only_their_extra(installed: Installed) -> None:
     installed.add_needs("services")
     assert installed.import_all("sluice", "dms", "wms", "wfms") > 400
 
 
 @DECLARED
-def test_the_programs_of_the_pack_need_their_extra_alone(installed: Installed) -> None:
+def test_programs_of_the_detector_template_need_only_their_extra(installed: Installed) -> None:
     installed.add_needs("spd")
     assert installed.import_all("spd") > 10
     installed.run("spd-daq", "--help")
@@ -59,7 +58,7 @@ def test_the_programs_of_the_pack_need_their_extra_alone(installed: Installed) -
 
 @pytest.fixture
 def system(installed: Installed, tmp_path: Path) -> Iterator[Installed]:
-    """Up, with its home in ``home``."""
+    """Yield an environment with a running system, whose home folder is ``home``."""
     installed.add_needs("services", "pilot")
     installed.run("sluice", "up", "--detach", "--port", "0", "--home", str(tmp_path / "home"))
     try:
@@ -68,7 +67,7 @@ def system(installed: Installed, tmp_path: Path) -> Iterator[Installed]:
         installed.run("sluice", "down", "--now", "--home", str(tmp_path / "home"))
 
 
-def test_the_system_starts_shows_itself_and_carries_files_through(
+def test_system_of_the_wheel_starts_shows_pages_and_runs_a_workflow(
     system: Installed, tmp_path: Path
 ) -> None:
     home = ["--home", str(tmp_path / "home")]
@@ -92,7 +91,7 @@ def test_the_system_starts_shows_itself_and_carries_files_through(
     )
 
 
-def test_nothing_but_the_product_is_in_it(wheel: Path) -> None:
+def test_wheel_contains_only_the_product(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     product = {
         "sluice",
@@ -111,7 +110,7 @@ def test_nothing_but_the_product_is_in_it(wheel: Path) -> None:
     assert {"spd/workflow.cwl", "ocr/workflow.cwl", "ocr/config/ocr/ocr.pt.cpu"} <= {*names}
 
 
-def test_packs_can_be_had_from_it(installed: Installed, tmp_path: Path) -> None:
+def test_templates_can_be_extracted_from_the_wheel(installed: Installed, tmp_path: Path) -> None:
     installed.add_needs()
     installed.run("collage-pack", str(tmp_path / "collage"))
     assert (tmp_path / "collage" / "tools" / "collage-concat.cwl").is_file()

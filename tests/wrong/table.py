@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from sluice.contracts.problems import Finding
+from sluice.contracts.common.problems import Finding
 
 _HERE = Path(__file__).parent
 FOLDER = _HERE / "templates"

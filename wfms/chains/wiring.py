@@ -11,16 +11,16 @@ from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.audit.router import audit_router
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
-from sluice.servicekit.http import Health, create_app
-from sluice.servicekit.lifecycle import Component
-from sluice.servicekit.loop import Loop
+from sluice.servicekit.messages.outbox import OutboxRelay
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.outbox import OutboxRelay
 from sluice.servicekit.quotas.router import quotas_router
-from sluice.servicekit.service import Service
-from sluice.servicekit.service_clients import Links
+from sluice.servicekit.running.lifecycle import Component
+from sluice.servicekit.running.loop import Loop
+from sluice.servicekit.running.service import Service
+from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
+from sluice.servicekit.web.http import Health, create_app
 from wfms.chains.api.attention import attention_router
 from wfms.chains.api.chains import chains_router
 from wfms.chains.api.owners import ChainOwners
@@ -32,7 +32,7 @@ from wfms.chains.loops.chain_loops import ChainLoops
 from wfms.chains.settings import ChainsSettings
 from wfms.chains.usecases.collect_outputs import collect_outputs
 from wfms.chains.usecases.context import ChainsContext
-from wfms.chains.usecases.delete_dataset import delete_asked
+from wfms.chains.usecases.delete_dataset import delete_requested
 from wfms.chains.usecases.delete_outputs import delete_outputs
 from wfms.chains.usecases.expire_rerun_data import expire_rerun_data
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
@@ -67,7 +67,7 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
             "chains.hand_over_releases": partial(hand_over_releases, context),
             "chains.delete_outputs": partial(delete_outputs, context),
             "chains.collect_outputs": partial(collect_outputs, context),
-            "chains.delete_asked": partial(delete_asked, context),
+            "chains.delete_requested": partial(delete_requested, context),
         },
         period=settings.period,
         metrics=metrics,

@@ -5,7 +5,7 @@ Its settings come from ``SLUICE_INTAKE_…``.
 
 from typing import TYPE_CHECKING
 
-from sluice.servicekit.process import Parts, run_service
+from sluice.servicekit.running.process import Parts, run_service
 
 if TYPE_CHECKING:
     from wfms.intake.settings import IntakeSettings

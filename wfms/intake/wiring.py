@@ -9,17 +9,17 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.messages import INTAKE_WAKE
 from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.audit.router import audit_router
-from sluice.servicekit.consumer import WakeConsumer
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
-from sluice.servicekit.http import Health, create_app
-from sluice.servicekit.lifecycle import Component
-from sluice.servicekit.loop import Loop
+from sluice.servicekit.messages.consumer import WakeConsumer
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.service import Service
-from sluice.servicekit.service_clients import Links
+from sluice.servicekit.running.lifecycle import Component
+from sluice.servicekit.running.loop import Loop
+from sluice.servicekit.running.service import Service
+from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
+from sluice.servicekit.web.http import Health, create_app
 from wfms.intake.api.schedules import schedules_router
 from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.db.gauges import MEASUREMENTS

@@ -5,9 +5,9 @@ import secrets
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
-from sluice.contracts.people import TOKEN_PREFIX
+from sluice.contracts.access.people import TOKEN_PREFIX
 from sluice.servicekit.sealing import SealingSettings
-from wfms.operator.usecases.oidc_settings import OidcSettings
+from wfms.operator.identity.usecases.oidc_settings import OidcSettings
 
 _FOR_THIS_PROCESS = secrets.token_urlsafe(48)
 #: Minimum length of the administrator's token: nobody guesses 32 characters.

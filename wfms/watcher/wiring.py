@@ -6,18 +6,18 @@ from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.messages import WATCHER_WAKE
-from sluice.servicekit.consumer import WakeConsumer
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import Gauges
-from sluice.servicekit.http import Health, create_app
-from sluice.servicekit.lifecycle import Component
-from sluice.servicekit.loop import Loop
+from sluice.servicekit.messages.consumer import WakeConsumer
+from sluice.servicekit.messages.outbox import OutboxRelay
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.outbox import OutboxRelay
-from sluice.servicekit.service import Service
-from sluice.servicekit.service_clients import Links
+from sluice.servicekit.running.lifecycle import Component
+from sluice.servicekit.running.loop import Loop
+from sluice.servicekit.running.service import Service
+from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
+from sluice.servicekit.web.http import Health, create_app
 from wfms.watcher.api.watches import watches_router
 from wfms.watcher.db.gauges import MEASUREMENTS
 from wfms.watcher.settings import WatcherSettings

@@ -2,15 +2,15 @@
 
 from fastapi import APIRouter
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.limits import LimitList, SetLimit
-from sluice.contracts.problems import NotFound
-from sluice.contracts.resources import ResourceName
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.jobs.limits import LimitList, SetLimit
+from sluice.contracts.jobs.resources import ResourceName
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 from wms.usecases.context import WmsContext
-from wms.usecases.list_limits import list_limits
-from wms.usecases.set_limit import remove_limit, set_limit
+from wms.usecases.limits.list_limits import list_limits
+from wms.usecases.limits.set_limit import remove_limit, set_limit
 
 
 def limits_router(context: WmsContext) -> APIRouter:

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.owners import Visibility
-from sluice.contracts.problems import NotFound
+from sluice.contracts.access.owners import Visibility
+from sluice.contracts.common.problems import NotFound
 from sluice.servicekit.database import Database
-from wms.db.owners import group_of
-from wms.db.status import no_job, no_task
+from wms.db.tasks.owners import group_of
+from wms.db.tasks.status import no_job, no_task
 from wms.domain.tokens import MAX_ID
-from wms.usecases.read_timeline import no_task_of_chain
+from wms.usecases.times.read_timeline import no_task_of_chain
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,10 @@ import orjson
 from fastapi import APIRouter, Depends, Header, Request, Response
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
-from sluice.contracts.pilots import (
+from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
+from sluice.contracts.access.secrets import SecretValues
+from sluice.contracts.common.problems import Conflict, Forbidden, NotFound, Unauthenticated
+from sluice.contracts.pilots.pilots import (
     Heartbeat,
     HeartbeatAnswer,
     JobToken,
@@ -26,24 +28,22 @@ from sluice.contracts.pilots import (
     SignOff,
     StorageUrls,
 )
-from sluice.contracts.problems import Conflict, Forbidden, NotFound, Unauthenticated
-from sluice.contracts.secrets import SecretValues
 from sluice.servicekit.access.pilot_keys import proven_key
 from sluice.servicekit.access.policy import Other, allow
 from sluice.servicekit.access.principal import PilotCaller, principal_of
 from sluice.servicekit.access.tokens import PilotTokens
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 from wms.api.raw_body import parsed, schema_of
-from wms.db.leases import ClaimedJob
+from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.context import WmsContext
-from wms.usecases.give_secrets import GiveSecrets
-from wms.usecases.known_pilots import RevokedSites
-from wms.usecases.lease_jobs import LeaseResult, lease_jobs
-from wms.usecases.list_storage_urls import list_storage_urls
-from wms.usecases.register_pilot import register_pilot
-from wms.usecases.renew_leases import renew_leases
-from wms.usecases.report_attempts import report_attempts
-from wms.usecases.sign_off_pilot import sign_off_pilot
+from wms.usecases.leasing.give_secrets import GiveSecrets
+from wms.usecases.leasing.lease_jobs import LeaseResult, lease_jobs
+from wms.usecases.leasing.renew_leases import renew_leases
+from wms.usecases.limits.list_storage_urls import list_storage_urls
+from wms.usecases.pilots.known_pilots import RevokedSites
+from wms.usecases.pilots.register_pilot import register_pilot
+from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
+from wms.usecases.reports.report_attempts import report_attempts
 
 
 def pilot_protocol_router(

@@ -5,24 +5,24 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.attention import Acknowledge
-from sluice.contracts.pilot_detail import PilotDetail
-from sluice.contracts.pilot_list import PilotList
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.warm_workers import LoadTool
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.chains.attention import Acknowledge
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.jobs.warm_workers import LoadTool
+from sluice.contracts.pilots.pilot_detail import PilotDetail
+from sluice.contracts.pilots.pilot_list import PilotList
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
-from wms.db.pilot_pages import MOST, PilotQuery
-from wms.usecases.acknowledge_pilot import acknowledge_pilot
+from sluice.servicekit.web.http import api_router, errors
+from wms.db.pilots.pilot_pages import MOST, PilotQuery
 from wms.usecases.context import WmsContext
-from wms.usecases.drain_pilot import drain_pilot
-from wms.usecases.list_pilots import list_pilots
-from wms.usecases.load_tool import load_tool
-from wms.usecases.read_pilot import read_pilot
-from wms.usecases.remove_pilot import remove_pilot
-from wms.usecases.stop_pilot import stop_pilot
+from wms.usecases.leasing.load_tool import load_tool
+from wms.usecases.pilots.acknowledge_pilot import acknowledge_pilot
+from wms.usecases.pilots.drain_pilot import drain_pilot
+from wms.usecases.pilots.list_pilots import list_pilots
+from wms.usecases.pilots.read_pilot import read_pilot
+from wms.usecases.pilots.remove_pilot import remove_pilot
+from wms.usecases.pilots.stop_pilot import stop_pilot
 
 Attention = Annotated[
     bool,

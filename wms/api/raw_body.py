@@ -10,7 +10,7 @@ from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import ValidationError
 
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 
 ContractT = TypeVar("ContractT", bound=Contract)
 

@@ -2,14 +2,14 @@
 
 from fastapi import APIRouter
 
-from sluice.contracts.access import CallingService
-from sluice.contracts.groups import GroupShares, SetShare
-from sluice.contracts.owners import GroupName
+from sluice.contracts.access.access import CallingService
+from sluice.contracts.access.groups import GroupShares, SetShare
+from sluice.contracts.access.owners import GroupName
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router
+from sluice.servicekit.web.http import api_router
 from wms.usecases.context import WmsContext
-from wms.usecases.group_shares import list_shares, set_group_share
+from wms.usecases.limits.group_shares import list_shares, set_group_share
 
 
 def shares_router(context: WmsContext) -> APIRouter:

@@ -2,14 +2,14 @@
 
 from fastapi import APIRouter
 
-from sluice.contracts.access import CallingService
-from sluice.contracts.base import Name
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.sites import NewSite, NewSiteSecret, Site, SiteList
+from sluice.contracts.access.access import CallingService
+from sluice.contracts.common.base import Name
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.pilots.sites import NewSite, NewSiteSecret, Site, SiteList
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
-from wms.usecases.change_sites import add_site, list_sites, revoke_site
+from sluice.servicekit.web.http import api_router, errors
 from wms.usecases.context import WmsContext
+from wms.usecases.pilots.change_sites import add_site, list_sites, revoke_site
 
 
 def sites_router(context: WmsContext) -> APIRouter:

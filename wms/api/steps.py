@@ -2,14 +2,14 @@
 
 from fastapi import APIRouter
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.steps import RankStep, StepList
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.jobs.steps import RankStep, StepList
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router
+from sluice.servicekit.web.http import api_router
 from wms.usecases.context import WmsContext
-from wms.usecases.list_steps import list_steps
-from wms.usecases.prioritise_step import prioritise_step
+from wms.usecases.tasks.list_steps import list_steps
+from wms.usecases.tasks.prioritise_step import prioritise_step
 
 
 def steps_router(context: WmsContext) -> APIRouter:

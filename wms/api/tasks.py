@@ -5,12 +5,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.attention import WorkCounts
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.room import RoomWaitList
-from sluice.contracts.states import JobState, TaskState
-from sluice.contracts.tasks import (
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.chains.attention import WorkCounts
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.common.states import JobState, TaskState
+from sluice.contracts.data.room import RoomWaitList
+from sluice.contracts.jobs.tasks import (
     BY_REQUEST,
     Boosted,
     Boosts,
@@ -27,16 +27,18 @@ from sluice.contracts.tasks import (
 )
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
-from wms.db.job_pages import JobQuery
+from sluice.servicekit.web.http import api_router, errors
+from wms.db.jobs.job_pages import JobQuery
 from wms.domain.tokens import MAX_ID
-from wms.usecases import explain, read_tasks, retry_jobs
-from wms.usecases.boost_tasks import boost_tasks
-from wms.usecases.cancel_task import cancel_task
-from wms.usecases.check_schedulability import check_schedulability, list_unschedulable
 from wms.usecases.context import WmsContext
-from wms.usecases.list_room_waits import list_room_waits
-from wms.usecases.prioritise_task import prioritise_task
+from wms.usecases.leasing import explain
+from wms.usecases.limits.list_room_waits import list_room_waits
+from wms.usecases.reports import retry_jobs
+from wms.usecases.tasks import read_tasks
+from wms.usecases.tasks.boost_tasks import boost_tasks
+from wms.usecases.tasks.cancel_task import cancel_task
+from wms.usecases.tasks.check_schedulability import check_schedulability, list_unschedulable
+from wms.usecases.tasks.prioritise_task import prioritise_task
 
 JobId = Annotated[int, Path(ge=1, le=MAX_ID)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]

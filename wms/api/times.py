@@ -6,17 +6,17 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.base import Timestamp
-from sluice.contracts.problems import NotFound
-from sluice.contracts.times import Timeline, WorkTimes
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.common.base import Timestamp
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.jobs.times import Timeline, WorkTimes
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
-from wms.db.times import TimesPeriod
+from sluice.servicekit.web.http import api_router, errors
+from wms.db.times.times import TimesPeriod
 from wms.usecases.context import WmsContext
-from wms.usecases.read_timeline import read_timeline
-from wms.usecases.read_times import read_chain_times, read_period_times
+from wms.usecases.times.read_timeline import read_timeline
+from wms.usecases.times.read_times import read_chain_times, read_period_times
 
 #: The default length of a period.
 _LATELY = timedelta(days=1)

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from functools import partial
 
 from sluice.contracts.messages import WMS_READERS, WMS_TASKS, WMS_WAKE
-from sluice.servicekit.consumer import QueueConsumer, WakeConsumer
+from sluice.servicekit.messages.consumer import QueueConsumer, WakeConsumer
 from sluice.servicekit.transport.base import Transport
-from wms.usecases.accept_task import accept_readers, accept_task
 from wms.usecases.context import WmsContext
+from wms.usecases.tasks.accept_task import accept_readers, accept_task
 
 
 def task_consumers(

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from sluice.contracts.states import JobState, PilotState, TaskState
+from sluice.contracts.common.states import JobState, PilotState, TaskState
 from sluice.servicekit.gauges import Measurement, rows_of
 from wms.db.statement import statement
 
@@ -18,13 +18,13 @@ _PILOT_STATES = ", ".join(f"('{state}')" for state in PilotState)
 _PRESENT = ", ".join(f"'{state}'" for state in (PilotState.ACTIVE, PilotState.DRAINING))
 
 _LIVE_TASKS = f"""
--- Each state is named, with 0 where there is none.
+-- Every state is listed, if necessary with 0.
 SELECT s.state, count(t.uid) FROM (VALUES {_LIVE}) AS s (state)
 LEFT JOIN tasks AS t ON t.state = s.state AND t.state NOT IN ({_FINAL}) GROUP BY s.state
 """
 
 _LIVE_JOBS = f"""
--- By the counts that every task carries; each state is named, with 0 where there is none.
+-- Sums of the counters of tasks. Every state is listed, if necessary with 0.
 SELECT c.state, coalesce(sum(n.number), 0) FROM (VALUES {_JOB_STATES}) AS c (state)
 LEFT JOIN (
     SELECT v.state, v.number
@@ -35,14 +35,14 @@ GROUP BY c.state
 """
 
 _UNSERVED = f"""
--- The task with ready jobs that has waited longest without a job given to a pilot, and with none
--- running.
+-- How long the longest-waiting task has had no job leased, among tasks with ready jobs and none in
+-- flight.
 SELECT coalesce(extract(epoch FROM now() - min(greatest(served_at, created_at))), 0) FROM tasks
 WHERE state NOT IN ({_FINAL}) AND ready > 0 AND leased + running = 0
 """
 
 _PILOTS = f"""
--- Each state is named, with 0 where there is none.
+-- Every state is listed, if necessary with 0.
 SELECT s.state, count(p.uid) FROM (VALUES {_PILOT_STATES}) AS s (state)
 LEFT JOIN pilots AS p ON p.state = s.state
     AND (p.state IN ({_PRESENT}) OR p.away_since > now() - interval '{RECENT.days} day')

@@ -29,7 +29,7 @@ CREATE INDEX inbox_applied_at ON inbox (applied_at);
 -- One row per task; everything that changes often is small, the description (spec) lies out of
 -- line.
 -- Whoever moves a job of a task first locks the task's row (several: in order of uid); see
--- wms/db/tasks.py.
+-- wms/db/tasks/tasks.py.
 CREATE TABLE tasks (
     uid uuid PRIMARY KEY,
     chain_uid uuid NOT NULL,

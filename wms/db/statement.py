@@ -1,6 +1,6 @@
 """SQL statements with the state names of the contracts, so that no state is spelt twice."""
 
-from sluice.contracts.states import AttemptOutcome, JobState, PilotState, TaskState
+from sluice.contracts.common.states import AttemptOutcome, JobState, PilotState, TaskState
 
 
 def statement(text: str) -> str:

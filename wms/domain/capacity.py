@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from datetime import timedelta
 from uuid import UUID
 
-from sluice.contracts.pilots import LeaseRequest, NodeResources
+from sluice.contracts.pilots.pilots import LeaseRequest, NodeResources
 from sluice.fit import Allocation, NodeCapacity, fit, fitting, how_many, is_suitable
 from wms.domain.matching import Demand, order
 

@@ -3,22 +3,22 @@
 from collections.abc import Mapping
 from math import prod
 
-from sluice.contracts.job_inputs import InputFile, InputItem, JobInput
-from sluice.contracts.numbers import counted
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.jobs.job_inputs import InputFile, InputItem, JobInput
 
 #: Most jobs that are made of one step.
-MOST_COMBINATIONS = 10_000_000
+MAX_COMBINATIONS = 10_000_000
 
 
 def too_many(step: str, sizes: Mapping[str, int]) -> str:
     """Return what is wrong if there are too many combinations, else an empty text."""
     jobs = prod(sizes.values())
-    if jobs <= MOST_COMBINATIONS:
+    if jobs <= MAX_COMBINATIONS:
         return ""
     told = " × ".join(f"{size} of '{port}'" for port, size in sizes.items())
     return (
         f"step {step} takes each with each, {told}, which would be {counted(jobs, 'job')}: at most"
-        f" {MOST_COMBINATIONS} are made of one step"
+        f" {MAX_COMBINATIONS} are made of one step"
     )
 
 

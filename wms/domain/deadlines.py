@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from sluice.contracts.numbers import in_full
-from sluice.contracts.states import AttemptPhase
+from sluice.contracts.common.numbers import in_full
+from sluice.contracts.common.states import AttemptPhase
 
 #: Seconds that staging may take in addition to the time for its bytes, and the lowest rate of a
 #: storage in bytes per second.

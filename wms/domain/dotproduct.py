@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.jobs.job_inputs import InputFile
 
 
 @dataclass(slots=True)

@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sluice.contracts.needs import Needs
-from sluice.contracts.numbers import counted, in_full, size_text
-from sluice.contracts.resources import named_in_words
-from sluice.contracts.states import JobState, TaskState
-from sluice.contracts.steps import StepPriority, off_in_words
-from sluice.contracts.tasks import Job, TaskStatus
+from sluice.contracts.common.numbers import counted, in_full, size_text
+from sluice.contracts.common.states import JobState, TaskState
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.jobs.resources import named_in_words
+from sluice.contracts.jobs.steps import StepPriority, off_in_words
+from sluice.contracts.jobs.tasks import Job, TaskStatus
 from sluice.fit import gpus_in_words, why_unsuited
 from wms.domain.limits import UsingStep
 from wms.domain.matching import (
@@ -116,7 +116,7 @@ def with_boost(sentence: str, *, by: float, reason: str) -> str:
 
 
 #: Most further reasons that an explanation names.
-_MOST_REASONS = 3
+_MAX_REASONS = 3
 
 
 def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
@@ -176,8 +176,8 @@ def _passed_over(facts: WaitingFacts) -> str:
             f" {kept.sooner:.0f} s before {kept.asking}"
         )
     if facts.distrusted:
-        names = ", ".join(facts.distrusted[:_MOST_REASONS])
-        more = len(facts.distrusted) - _MOST_REASONS
+        names = ", ".join(facts.distrusted[:_MAX_REASONS])
+        more = len(facts.distrusted) - _MAX_REASONS
         said += (
             f"; seldom given to {names}{f' and {more} more' if more > 0 else ''}, where its jobs"
             " fail and elsewhere succeed"
@@ -301,7 +301,7 @@ def why_none_fits(demand: Demand, nodes: Sequence[PilotNode]) -> str:
     del others[_need_in(why or "")]
     rest = "".join(
         f"; {number} {'other' if number == 1 else 'others'}: {next(_reasons(demand, able, need))}"
-        for need, number in others.most_common(_MOST_REASONS)
+        for need, number in others.most_common(_MAX_REASONS)
     )
     return f"{why} (the largest of {counted(len(nodes), 'pilot')}{rest})"
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from sluice.contracts.states import ErrorClass
-from sluice.contracts.wording import in_parentheses
+from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.common.wording import in_parentheses
 
 
 def failure_text(

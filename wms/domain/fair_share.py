@@ -16,7 +16,7 @@ always goes first.
 
 from collections.abc import Collection, Mapping
 
-from sluice.contracts.groups import USUAL_WEIGHT
+from sluice.contracts.access.groups import USUAL_WEIGHT
 
 S = 2.0
 

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.datasets import NewFile
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.naming import own_name
-from sluice.contracts.plan import MergeGroups
-from sluice.contracts.states import InputMode, TaskMode
-from sluice.contracts.tasks import Task, TaskInput
+from sluice.contracts.common.naming import own_name
+from sluice.contracts.common.states import InputMode, TaskMode
+from sluice.contracts.data.datasets import NewFile
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.tasks import Task, TaskInput
+from sluice.contracts.templates.plan import MergeGroups
 from wms.domain.grouping import Grouping, JobDraft, batched
 
 
@@ -24,7 +24,7 @@ def inputs_that_come(task: Task) -> list[TaskInput]:
     return [task.main_input] if task.mode is TaskMode.MERGE else each_inputs(task)
 
 
-def gathers(task: Task) -> bool:
+def is_grouping(task: Task) -> bool:
     """Return whether its jobs are made of several entries, in order."""
     return task.mode is TaskMode.MERGE or task.batch > 1
 
@@ -53,12 +53,12 @@ def can_follow(reader: Task, writer: Task, dataset: UUID) -> bool:
     grouped, the upstream jobs must also write them in order.
     """
     beside = {given.dat_in_uid for given in inputs_that_come(reader)} - {dataset}
-    if beside and not (takes_as_they_come(writer) and not gathers(writer)):
+    if beside and not (takes_as_they_come(writer) and not is_grouping(writer)):
         return False
     in_order = writer.parts_uid is None and not any(
         output.spread for output in writer.outputs if output.dat_out_uid == dataset
     )
-    return beside <= set(_ports(writer)) and (in_order or not gathers(reader))
+    return beside <= set(_ports(writer)) and (in_order or not is_grouping(reader))
 
 
 def _ports(task: Task) -> dict[UUID, str]:
@@ -93,7 +93,9 @@ class GroupedJobs:
     taken: int | None
 
 
-def gathered(task: Task, entries: Sequence[JobDraft], *, number: int, last: bool) -> GroupedJobs:
+def group_entries(
+    task: Task, entries: Sequence[JobDraft], *, number: int, last: bool
+) -> GroupedJobs:
     """Return the jobs that these entries fill, as they would be made of the whole data set.
 
     ``number`` is that of the next group. ``last``: no entries follow.

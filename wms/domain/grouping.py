@@ -6,9 +6,9 @@ The files form a stream; the size of its pages does not change the result.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sluice.contracts.job_inputs import InputFile, JobInput
-from sluice.contracts.plan import MergeGroups
-from sluice.contracts.states import TaskMode
+from sluice.contracts.common.states import TaskMode
+from sluice.contracts.jobs.job_inputs import InputFile, JobInput
+from sluice.contracts.templates.plan import MergeGroups
 
 
 @dataclass(frozen=True, slots=True)

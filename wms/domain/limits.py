@@ -4,8 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.contracts.limits import LimitPeriod
-from sluice.contracts.numbers import counted, in_full
+from sluice.contracts.common.numbers import counted, in_full
+from sluice.contracts.jobs.limits import LimitPeriod
 
 #: Tolerance for the binary rounding of fractions.
 _ROUNDED = 1e-6

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from uuid import UUID
 
-from sluice.contracts.gpus import GpuNeeds
-from sluice.contracts.needs import Needs
-from sluice.contracts.numbers import in_full
-from sluice.contracts.owners import EVERYONE
-from sluice.contracts.pilots import NodeResources
-from sluice.contracts.states import ContainerEngine, SandboxKind
+from sluice.contracts.access.owners import EVERYONE
+from sluice.contracts.common.numbers import in_full
+from sluice.contracts.common.states import ContainerEngine, SandboxKind
+from sluice.contracts.jobs.gpus import GpuNeeds
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.pilots.pilots import NodeResources
 from sluice.fit import ResourceRequest, is_suitable, why_unsuited
 from wms.domain.limits import Limit, jobs_within
 

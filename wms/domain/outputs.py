@@ -5,13 +5,18 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.counts import COUNTS
-from sluice.contracts.datasets import NewFile
-from sluice.contracts.naming import FILE_SYSTEM_NAME_BYTES, attempt_prefix, log_name, name_bytes
-from sluice.contracts.pilots import AttemptReport, LogFile, OutputFile
-from sluice.contracts.plain_paths import stays_inside
-from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
-from sluice.contracts.tasks import Task, TaskOutput
+from sluice.contracts.common.naming import (
+    FILE_SYSTEM_NAME_BYTES,
+    attempt_prefix,
+    log_name,
+    name_bytes,
+)
+from sluice.contracts.common.plain_paths import stays_inside
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskMode
+from sluice.contracts.data.counts import COUNTS
+from sluice.contracts.data.datasets import NewFile
+from sluice.contracts.jobs.tasks import Task, TaskOutput
+from sluice.contracts.pilots.pilots import AttemptReport, LogFile, OutputFile
 from sluice.visible_text import quoted
 
 

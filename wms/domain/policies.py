@@ -2,7 +2,7 @@
 
 from typing import assert_never
 
-from sluice.contracts.simulation import PolicyName
+from sluice.contracts.jobs.simulation import PolicyName
 from wms.domain.placement import Policy
 from wms.domain.reward_rate import RewardRate
 from wms.domain.watchdog import Watchdog

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.tasks import Task
+from sluice.contracts.jobs.tasks import Task
 from wms.domain.flow import inputs_that_come
 from wms.domain.tree_merge import level_of
 

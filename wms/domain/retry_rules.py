@@ -5,8 +5,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from sluice.backoff import pause_after
-from sluice.contracts.plan import Hopeless
-from sluice.contracts.states import ErrorClass, JobState
+from sluice.contracts.common.states import ErrorClass, JobState
+from sluice.contracts.templates.plan import Hopeless
 
 #: Seconds: longest pause between two attempts.
 MAX_DELAY = 3600.0

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from sluice.contracts.pilots import NodeResources
-from sluice.contracts.sites import Site
+from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.pilots.sites import Site
 
 
 def beyond(site: Site, offered: NodeResources) -> list[str]:

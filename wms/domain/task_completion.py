@@ -3,9 +3,9 @@
 import math
 from dataclasses import dataclass, replace
 
-from sluice.contracts.numbers import counted
-from sluice.contracts.plan import Boundary
-from sluice.contracts.states import TaskState
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.states import TaskState
+from sluice.contracts.templates.plan import Boundary
 
 #: Jobs that must have ended before errors are compared with successes.
 FIRST_FEW = 20

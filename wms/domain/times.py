@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from sluice.contracts.times import Spread
+from sluice.contracts.jobs.times import Spread
 
 #: The shortest time in seconds that is told from 0, and the number of bins per octave.
 SHORTEST, TO_AN_OCTAVE = 0.001, 8

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import TypeVar
 
-from sluice.contracts.pilots import AttemptReport, JobToken
+from sluice.contracts.pilots.pilots import AttemptReport, JobToken
 
 TokenT = TypeVar("TokenT", bound=JobToken | AttemptReport)
 

@@ -3,8 +3,8 @@
 The diagrams in the documentation and the tests of all pairs are generated from these tables.
 """
 
-from sluice.contracts.life_cycles import Moves
-from sluice.contracts.states import JobState, PilotState, TaskState
+from sluice.contracts.common.life_cycles import Moves
+from sluice.contracts.common.states import JobState, PilotState, TaskState
 
 TASK_MOVES: Moves[TaskState] = {
     TaskState.WAITING: frozenset({TaskState.SPLITTING, TaskState.FAILED, TaskState.CANCELED}),

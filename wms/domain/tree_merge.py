@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.datasets import NewFile
-from sluice.contracts.tasks import Task
+from sluice.contracts.data.datasets import NewFile
+from sluice.contracts.jobs.tasks import Task
 from wms.domain.flow import as_input
 
 #: More jobs than a level has.

@@ -5,7 +5,7 @@ import asyncio
 import structlog
 
 from sluice.servicekit.database import LOST_CONNECTION, listen
-from sluice.servicekit.lifecycle import cancel_and_wait
+from sluice.servicekit.running.lifecycle import cancel_and_wait
 from wms.db.ready_channel import READY_CHANNEL
 from wms.usecases.work_signal import WorkSignal
 

@@ -3,17 +3,17 @@
 from collections.abc import Callable
 
 from sluice.clients.dms import DmsClient
-from sluice.servicekit.loop import Loop, sharing_loops
+from sluice.servicekit.running.loop import Loop, sharing_loops
 from wms.settings import WmsSettings
 from wms.usecases.context import WmsContext
-from wms.usecases.count_times import count_ended_tasks
-from wms.usecases.expire_leases import expire_leases
-from wms.usecases.learn_times import learn_times
-from wms.usecases.lose_pilots import lose_pilots
-from wms.usecases.place_pilots import place_pilots
-from wms.usecases.split_task import split_waiting_tasks
-from wms.usecases.update_ranks import update_ranks
-from wms.usecases.watch_room import watch_room
+from wms.usecases.leasing.expire_leases import expire_leases
+from wms.usecases.leasing.place_pilots import place_pilots
+from wms.usecases.limits.watch_room import watch_room
+from wms.usecases.pilots.lose_pilots import lose_pilots
+from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.tasks.update_ranks import update_ranks
+from wms.usecases.times.count_times import count_ended_tasks
+from wms.usecases.times.learn_times import learn_times
 
 
 def split_loops(context: WmsContext, dms: DmsClient, settings: WmsSettings) -> list[Loop]:

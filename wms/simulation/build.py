@@ -7,9 +7,9 @@ from math import ceil
 from random import Random
 from uuid import UUID
 
-from sluice.contracts.gpus import LEAST_SHARE, GpuNeeds
-from sluice.contracts.needs import Needs, Resources
-from sluice.contracts.pilots import NodeResources
+from sluice.contracts.jobs.gpus import LEAST_SHARE, GpuNeeds
+from sluice.contracts.jobs.needs import Needs, Resources
+from sluice.contracts.pilots.pilots import NodeResources
 from wms.domain.matching import Demand, PilotNode, misfit
 from wms.domain.placement import Kind, Place
 from wms.simulation.draws import draw_from

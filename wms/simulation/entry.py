@@ -10,9 +10,9 @@ from statistics import fmean, pstdev
 import yaml
 from pydantic import ValidationError
 
-from sluice.contracts.simulation import KindTimes, SimulationResult
-from sluice.contracts.times import Spread
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.jobs.simulation import KindTimes, SimulationResult
+from sluice.contracts.jobs.times import Spread
 from sluice.os_errors import reason_of
 from sluice.visible_text import quoted
 from wms.domain.policies import policy_of

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from sluice.contracts.times import Lane, Timeline
+from sluice.contracts.jobs.times import Lane, Timeline
 from wms.simulation.world import Node, SimulatedSlot
 
 #: Places with a lane of their own; one more lane has the work of all others.
-MOST_LANES = 64
+MAX_LANES = 64
 BINS = 400
 #: The start of the time line, because simulated time has no date.
 _BEGIN = datetime(2000, 1, 1, tzinfo=UTC)
@@ -35,14 +35,14 @@ class Record:
         """Return the time line; loading is one more step after all kinds."""
         width = max(end, 1e-3) / BINS
         names = [node.name for node in nodes for _ in node.seats]
-        lanes = [_empty(len(kinds) + 1) for _ in names[:MOST_LANES]]
+        lanes = [_empty(len(kinds) + 1) for _ in names[:MAX_LANES]]
         others = _empty(len(kinds) + 1)
         for number, kind, began, ended in self._spent:
-            busy = lanes[number] if number < MOST_LANES else others
+            busy = lanes[number] if number < MAX_LANES else others
             _spread(busy[kind if kind >= 0 else len(kinds)], began / width, ended / width)
         found = [Lane(name=name, busy=busy) for name, busy in zip(names, lanes, strict=False)]
-        if len(names) > MOST_LANES:
-            found.append(Lane(name=f"{len(names) - MOST_LANES} others", busy=others))
+        if len(names) > MAX_LANES:
+            found.append(Lane(name=f"{len(names) - MAX_LANES} others", busy=others))
         return Timeline(
             begin=_BEGIN,
             end=_BEGIN + timedelta(seconds=width * BINS),

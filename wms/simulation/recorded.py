@@ -6,9 +6,9 @@ from pathlib import Path
 
 import yaml
 
-from sluice.contracts.needs import Needs
-from sluice.contracts.recorded_run import RecordedJob, RecordedRun
-from sluice.contracts.simulation import PolicyName, Replay
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.jobs.recorded_run import RecordedJob, RecordedRun
+from sluice.contracts.jobs.simulation import PolicyName, Replay
 from wms.simulation.entry import simulate
 from wms.simulation.files import Row, write_table
 from wms.simulation.recorded_nodes import ReplayNodes, changed_nodes, nodes_of

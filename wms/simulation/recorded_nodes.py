@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.contracts.pilots import NodeResources
+from sluice.contracts.pilots.pilots import NodeResources
 from wms.simulation.recorded_workers import RecordedWorker
-from wms.simulation.scenario import MOST_PLACES, Distribution, KindOfWork, NodeGroup
+from wms.simulation.scenario import MAX_PLACES, Distribution, KindOfWork, NodeGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def _node_of(
         # Only its jobs are known.
         return NodeGroup(
             name=worker.name,
-            places=min(worker.most, MOST_PLACES),
+            places=min(worker.most, MAX_PLACES),
             speed=worker.speed,
             gpus=_gpus(kinds),
         )
@@ -89,7 +89,7 @@ def _node_of(
     lives = None if went is None else max((went - began).total_seconds() - joins, 0.0)
     return NodeGroup(
         name=worker.name,
-        places=max(min(pilot.slots, _most_at_once(node, kinds), MOST_PLACES), 1),
+        places=max(min(pilot.slots, _most_at_once(node, kinds), MAX_PLACES), 1),
         speed=worker.speed,
         cores=node.cores,
         ram=node.ram,

@@ -8,9 +8,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sluice.contracts.plan import Plan, PlanStep
-from sluice.contracts.recorded_run import RecordedJob, RecordedRun
-from sluice.contracts.states import TaskMode
+from sluice.contracts.common.states import TaskMode
+from sluice.contracts.jobs.recorded_run import RecordedJob, RecordedRun
+from sluice.contracts.templates.plan import Plan, PlanStep
 from wms.simulation.files import Row
 
 #: Returns the time of a step's job on a node of speed 1.

@@ -7,9 +7,9 @@ from datetime import datetime, timedelta
 from statistics import fmean, median
 from uuid import UUID
 
-from sluice.contracts.pilot_list import Pilot
-from sluice.contracts.recorded_run import RecordedJob, RecordedRun
-from sluice.contracts.states import PilotState
+from sluice.contracts.common.states import PilotState
+from sluice.contracts.jobs.recorded_run import RecordedJob, RecordedRun
+from sluice.contracts.pilots.pilot_list import Pilot
 
 #: Jobs from which the speed of a worker is known, and the deviation from 1 that is ignored.
 ENOUGH_JOBS, ALIKE = 30, 0.05

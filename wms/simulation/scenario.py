@@ -6,20 +6,20 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from sluice.contracts.base import Contract, Name
-from sluice.contracts.bounds import MOST_GPUS
-from sluice.contracts.gpus import MOST_GPUS_OF_A_JOB
-from sluice.contracts.resources import Labels, WantedLabels
-from sluice.contracts.simulation import PolicyName
-from sluice.contracts.wording import in_words
+from sluice.contracts.common.base import Contract, Name
+from sluice.contracts.common.bounds import MAX_GPUS
+from sluice.contracts.common.wording import in_words
+from sluice.contracts.jobs.gpus import MAX_GPUS_PER_JOB
+from sluice.contracts.jobs.resources import Labels, WantedLabels
+from sluice.contracts.jobs.simulation import PolicyName
 from sluice.visible_text import quoted
 
 Seconds = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0.0, le=1e9, allow_inf_nan=False)]
 #: GPUs of a job; below 1, a share of one GPU.
-Gpus = Annotated[float, Field(ge=0.0, le=MOST_GPUS_OF_A_JOB)]
+Gpus = Annotated[float, Field(ge=0.0, le=MAX_GPUS_PER_JOB)]
 #: The most places of one node.
-MOST_PLACES = 1_000
+MAX_PLACES = 1_000
 #: Fields that say when pages arrive; exactly one is given.
 COMING = ("every", "poisson", "load", "file", "table")
 
@@ -153,11 +153,11 @@ class NodeGroup(Contract):
 
     name: Name
     count: Annotated[int, Field(ge=1, le=100_000)] = 1
-    places: Annotated[int, Field(ge=1, le=MOST_PLACES)] = 1
+    places: Annotated[int, Field(ge=1, le=MAX_PLACES)] = 1
     speed: Positive = 1.0
     cores: Annotated[float, Field(ge=0.0, le=1e6)] = 0.0
     ram: Annotated[int, Field(ge=0)] = 0
-    gpus: Annotated[int, Field(ge=0, le=MOST_GPUS)] = 0
+    gpus: Annotated[int, Field(ge=0, le=MAX_GPUS)] = 0
     shared: bool = False
     labels: Labels = Field(default_factory=dict)
     joins: Seconds = 0.0

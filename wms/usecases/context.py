@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
 
-from sluice.contracts.times import Timeline
+from sluice.contracts.jobs.times import Timeline
 from sluice.servicekit.database import Database
-from wms.db.task_cache import TaskCache
-from wms.db.worker_times import Stragglers
+from wms.db.pilots.worker_times import Stragglers
+from wms.db.tasks.task_cache import TaskCache
 from wms.domain.loading import KindFacts
 from wms.domain.matching import PilotNode
 from wms.domain.placement import Policy
@@ -16,10 +16,10 @@ from wms.domain.rank import RankWeights
 from wms.domain.reward_rate import RewardRate
 from wms.domain.times import Samples
 from wms.metrics import WmsMetrics
-from wms.usecases.attempt_end_buffer import AttemptEndBuffer
-from wms.usecases.check_outputs import CheckOutputs
-from wms.usecases.other_workers import OtherWorkers
-from wms.usecases.trust_workers import Distrust
+from wms.usecases.leasing.other_workers import OtherWorkers
+from wms.usecases.leasing.trust_workers import Distrust
+from wms.usecases.reports.attempt_end_buffer import AttemptEndBuffer
+from wms.usecases.reports.check_outputs import CheckOutputs
 from wms.usecases.ttl_cache import TtlCache
 from wms.usecases.work_signal import WorkSignal
 

@@ -32,8 +32,8 @@ from pilot.runner.programs.visible_gpus import visible
 from pilot.runner.protocol import EndedFrame, JobFrame
 from pilot.runner.tools.loading import Loaded
 from pilot.runner.tools.prepared_job import PreparedJob
-from sluice.contracts.pilots import AttemptReport, LogFile, OutputFile, PilotTask
-from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass
+from sluice.contracts.pilots.pilots import AttemptReport, LogFile, OutputFile, PilotTask
 from sluice.os_errors import reason_of
 from sluice.storage import StorageError
 

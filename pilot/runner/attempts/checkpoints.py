@@ -23,14 +23,14 @@ from pilot.runner.files.matching_files import (
     open_matching,
 )
 from pilot.runner.files.restored_files import PathOccupiedError, restore
-from sluice.contracts.checkpoints import (
-    MOST_LIST,
+from sluice.contracts.jobs.checkpoints import (
+    MAX_LIST,
     Checkpoint,
     KeptCheckpoint,
     KeptFile,
     quoted_path,
 )
-from sluice.contracts.pilots import LeasedJob, PilotTask
+from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
 from sluice.os_errors import reason_of
 from sluice.storage import StorageError
 from sluice.visible_text import quoted
@@ -42,10 +42,10 @@ _LONGEST_WAIT = 10.0
 #: Number of tries to read the files if the tool changes them meanwhile.
 _LOOKS = 3
 #: Maximum number of matching paths named in the log that are not kept.
-_MOST_NAMED = 5
-_MOST_NOTES = 50
-#: Maximum total length of the paths of a checkpoint. The list may not exceed ``MOST_LIST``.
-_MOST_PATHS = MOST_LIST // 2
+_MAX_NAMED = 5
+_MAX_NOTES = 50
+#: Maximum total length of the paths of a checkpoint. The list may not exceed ``MAX_LIST``.
+_MAX_PATHS = MAX_LIST // 2
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -220,10 +220,10 @@ class Checkpoints:
         Raises:
             TooManyError: The paths are too long in total.
         """
-        for path, why in list(found.passed.items())[:_MOST_NAMED]:
+        for path, why in list(found.passed.items())[:_MAX_NAMED]:
             self._note(f"{quoted(os.fsdecode(path))} is not kept in checkpoints: {why}")
-        if sum(len(quoted_path(path)) for path in found.files) > _MOST_PATHS:
-            raise TooManyError(f"more than {_MOST_PATHS} characters in their paths")
+        if sum(len(quoted_path(path)) for path in found.files) > _MAX_PATHS:
+            raise TooManyError(f"more than {_MAX_PATHS} characters in their paths")
         if found.size <= self._limit:
             return found
         self._note(
@@ -290,7 +290,7 @@ class Checkpoints:
             raise _CheckpointAbandonedError
 
     def _note(self, line: str) -> None:
-        if line not in self._told and len(self._told) < _MOST_NOTES:
+        if line not in self._told and len(self._told) < _MAX_NOTES:
             self._told.add(line)
             self._tell(line)
 

@@ -39,11 +39,11 @@ class SlotContext:
     isolation: Isolation
     warm: SlotWarmWorker
 
-    def lasting(self) -> frozenset[int]:
+    def warm_worker_processes(self) -> frozenset[int]:
         """Return the child processes of the slot that serve many jobs."""
-        return lasting_children(self.zygote, self.isolation)
+        return warm_worker_children(self.zygote, self.isolation)
 
 
-def lasting_children(zygote: Zygote, isolation: Isolation) -> frozenset[int]:
+def warm_worker_children(zygote: Zygote, isolation: Isolation) -> frozenset[int]:
     """Return the child processes of a slot that serve many jobs."""
     return expression_processes() | zygote.pids | isolation.pids

@@ -11,8 +11,8 @@ from typing import Any
 from pilot.runner.files.job_files import JobFiles, OpenJobFile
 from pilot.runner.files.staging import Produced, taken
 from pilot.runner.programs.program import ProgramEnd
-from sluice.contracts.job_inputs import InputFile, InputItem, JobInput
-from sluice.contracts.pilots import LeasedJob, PilotTask
+from sluice.contracts.jobs.job_inputs import InputFile, InputItem, JobInput
+from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
 from sluice.storage import copy_open, link_open
 
 

@@ -31,8 +31,8 @@ from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.sandbox.sandbox import Sandbox, gpu_devices
 from pilot.sandbox.sandbox_instance import SandboxError
 from pilot.users.programs import UserError
-from sluice.contracts.pilots import LeasedJob, PilotTask
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
 from sluice.visible_paths import within
 from sluice.visible_text import quoted
 
@@ -155,7 +155,7 @@ class Execution:
 
     def _start(self, prepared: PreparedJob) -> Start:
         context, container = self._context, prepared.container
-        known = context.lasting if container is None else container.known
+        known = context.warm_worker_processes if container is None else container.known
         if prepared.outside:
             return as_child(known, context.zygote.start if prepared.own_python else start_child)
         return context.isolation.start(prepared, self._allotted, known)
@@ -196,7 +196,9 @@ class Execution:
             context.warm.end()
             return None
         key = key_of(command, prepared, self._allotted, limits)
-        launch = context.isolation.start_lasting(prepared, self._allotted, context.lasting)
+        launch = context.isolation.start_warm_worker(
+            prepared, self._allotted, context.warm_worker_processes
+        )
         asking = WarmWorkerJob(key, self._task.step, command, prepared, launch, context.memory)
         return context.warm.make_ready(key, prepared), partial(context.warm.ask, asking)
 

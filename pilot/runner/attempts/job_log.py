@@ -7,11 +7,11 @@ from datetime import datetime
 
 from pilot.runner.programs.program import ProgramEnd
 from pilot.runner.redaction import NOTHING, Redaction
-from sluice.contracts.pilots import LeasedJob, PilotTask
+from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
 from sluice.os_errors import reason_of
 
 #: Maximum length of the command line in the log. A merge may name thousands of files.
-_MOST_COMMAND = 20_000
+_MAX_COMMAND = 20_000
 
 
 @dataclass(slots=True)
@@ -54,7 +54,7 @@ def write_log(
         f"pilot {story.pilot}",
         f"started {story.started.isoformat(timespec='milliseconds')}",
         f"inputs {names}",
-        f"command {command if len(command) <= _MOST_COMMAND else command[:_MOST_COMMAND] + ' …'}",
+        f"command {command if len(command) <= _MAX_COMMAND else command[:_MAX_COMMAND] + ' …'}",
     ]
     lines += filter(None, (story.note, *story.reach, *story.checkpoints))
     if story.ended is not None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 import structlog
 
 from pilot.runner.redaction import NOTHING, Redaction
-from sluice.contracts.logs import LIVE_BYTES, LiveLog, LiveStream
+from sluice.contracts.jobs.logs import LIVE_BYTES, LiveLog, LiveStream
 from sluice.storage import StorageError, put_bytes, remove
 
 log = structlog.get_logger(__name__)

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 from pilot.domain.model import StopReason
 from pilot.runner.attempts.job_log import AttemptRecord
-from sluice.contracts.pilots import AttemptReport, LeasedJob, LogFile, OutputFile
-from sluice.contracts.room import FullStorage
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.data.room import FullStorage
+from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, LogFile, OutputFile
 from sluice.visible_text import visible_line
 
 

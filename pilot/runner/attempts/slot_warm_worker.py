@@ -22,18 +22,18 @@ from pilot.runner.programs.usage import family, processor_time
 from pilot.runner.programs.warm_request import Pipes, StartLasting, WarmRequest, WarmWorkerProgram
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
 from pilot.sandbox.process_limits import ProcessLimits
-from sluice.contracts.needs import Warm
-from sluice.contracts.pilots import PilotTask
-from sluice.contracts.warm_workers import WarmWorkerState
+from sluice.contracts.jobs.needs import Warm
+from sluice.contracts.jobs.warm_workers import WarmWorkerState
+from sluice.contracts.pilots.pilots import PilotTask
 from sluice.warm import FLAG, STDOUT_PATH
 
 log = structlog.get_logger(__name__)
 
 #: Number of consecutive failures after which a warm worker is restarted, as its state may be the
 #: cause.
-_MOST_FAILURES = 2
+_MAX_FAILURES = 2
 #: Maximum bytes of files in the tool's folder that are read to compute a key.
-_MOST_READ = 16 << 20
+_MAX_READ = 16 << 20
 #: Name of a link in the job's folder for temporary files. It leads to the file for the standard
 #: output.
 _STDOUT = ".stdout"
@@ -185,7 +185,7 @@ class SlotWarmWorker:
         members = frozenset(pid for pid in family(loaded.program.pid) if not has_ended(pid))
         left = members - loaded.members if loaded.jobs > 1 else frozenset()
         loaded.members = loaded.members or members
-        if left or loaded.jobs >= loaded.warm.jobs or loaded.failures >= _MOST_FAILURES:
+        if left or loaded.jobs >= loaded.warm.jobs or loaded.failures >= _MAX_FAILURES:
             self.end()
 
     def _usable(self, key: str, prepared: PreparedJob) -> _Loaded | None:
@@ -211,7 +211,7 @@ class SlotWarmWorker:
             os.set_blocking(descriptor, False)
         folder = prepared.job_files.folder
         try:
-            lasting = ask.launch(
+            warm_worker_processes = ask.launch(
                 Program(
                     arguments=[*prepared.arguments[: command.started], FLAG],
                     environment={**program.environment, STDOUT_PATH: f"{folder}/{TMP}/{_STDOUT}"},
@@ -229,9 +229,11 @@ class SlotWarmWorker:
         finally:
             os.close(to)
             os.close(back)
-        loaded = _Loaded(ask.key, command.warm, ask.step, lasting, pipes, self._folder.identity())
+        loaded = _Loaded(
+            ask.key, command.warm, ask.step, warm_worker_processes, pipes, self._folder.identity()
+        )
         self._loaded = loaded
-        self._folder.reserved_for = lasting.ways
+        self._folder.reserved_for = warm_worker_processes.ways
         return loaded
 
     def ask(self, ask: WarmWorkerJob, program: Program, limits: ProcessLimits) -> RunningProgram:
@@ -300,7 +302,7 @@ def _laid_out(prepared: PreparedJob, inputs: Sequence[Mapping[str, str]]) -> lis
     time.
     """
     digests = {os.path.realpath(given["path"]): given["digest"] for given in inputs}
-    found, left = list[tuple[str, str]](), _MOST_READ
+    found, left = list[tuple[str, str]](), _MAX_READ
     for place, _, names in os.walk(f"{prepared.job_files.folder}/{OUT}"):
         for path in (f"{place}/{name}" for name in names):
             if path in (prepared.stdout, prepared.stderr):

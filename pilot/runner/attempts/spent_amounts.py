@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 
 from pilot.folders.work_folder import OUT
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
-from sluice.contracts.spent import MOST_SPENT_FILE, SPENT_FILE, WrongSpent, spent_in
+from sluice.contracts.jobs.spent import MAX_SPENT_FILE, SPENT_FILE, WrongSpent, spent_in
 from sluice.os_errors import reason_of
 
 
@@ -46,7 +46,7 @@ class ToolAmounts:
             if not job_files.is_file(path):
                 return {}
             with os.fdopen(job_files.open(path), "rb") as file:
-                return spent_in(file.read(MOST_SPENT_FILE + 1))
+                return spent_in(file.read(MAX_SPENT_FILE + 1))
         except (WrongSpent, ForeignFileError, OSError) as error:
             why = reason_of(error) if isinstance(error, OSError) else str(error)
             self._note(f"all that the job reserved counts as spent: {why}")

@@ -16,9 +16,9 @@ from pilot.runner.programs.program import KillReason, ProgramEnd
 from pilot.runner.redaction import NOTHING, Redaction
 from pilot.runner.tools.loading import Loaded
 from pilot.runner.tools.prepared_job import PreparedJob
-from sluice.contracts.needs import Resources
-from sluice.contracts.numbers import in_full
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.numbers import in_full
+from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.jobs.needs import Resources
 
 #: Last words of programs that were refused memory on a GPU: torch, tensorflow, CUDA.
 _GPU_FULL = re.compile(

@@ -7,9 +7,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from pilot.runner.tools.prepared_job import WarmCommand
-from sluice.contracts.asset_refs import path_of
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.pilots import PilotTask
+from sluice.contracts.data.asset_refs import path_of
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.pilots.pilots import PilotTask
 
 
 def with_inputs(

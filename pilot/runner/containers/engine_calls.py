@@ -4,7 +4,7 @@ import subprocess
 
 from pilot.node.engines import Engine, engine_environment
 from pilot.runner.failures import AttemptError
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
 from sluice.os_errors import reason_of
 
 _PATIENCE = 60.0

@@ -21,8 +21,8 @@ from pilot.runner.programs.program import (
     as_child,
     run_program,
 )
-from sluice.contracts.needs import ContainerImage
-from sluice.contracts.states import ContainerEngine, ErrorClass
+from sluice.contracts.common.states import ContainerEngine, ErrorClass
+from sluice.contracts.jobs.needs import ContainerImage
 from sluice.visible_text import quoted
 
 

@@ -11,8 +11,8 @@ from pydantic import ValidationError
 from pilot.node.engines import Engine, engine_environment
 from pilot.runner.failures import AttemptError
 from pilot.sandbox.sandbox import Sandbox
-from sluice.contracts.needs import ContainerImage
-from sluice.contracts.states import ContainerEngine, ErrorClass
+from sluice.contracts.common.states import ContainerEngine, ErrorClass
+from sluice.contracts.jobs.needs import ContainerImage
 
 #: Device name in the Container Device Interface, whose files NVIDIA's container toolkit writes.
 _PODMAN_GPU = "--device=nvidia.com/gpu="

@@ -21,7 +21,7 @@ from pilot.runner.cwl.plain_bindings import copy_bindings_plainly
 from pilot.runner.cwl.process_files import write_process
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import quieten
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
 from sluice.cwltool_types import take_types_from_the_newest
 
 #: Errors of cwltool for a tool or a job order that it cannot process.

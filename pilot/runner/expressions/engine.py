@@ -18,12 +18,12 @@ from cwl_utils.sandboxjs import NodeJSEngine, code_fragment_to_js, get_js_engine
 
 from pilot.runner.expressions.javascript import MEMORY, JavaScript
 from sluice.os_errors import reason_of
-from sluice.storage import MOST_JSON, flaw_in, read_json
+from sluice.storage import MAX_JSON, flaw_in, read_json
 
-_MOST_SAID = 4096
+_MAX_SAID = 4096
 _CHUNK = 1 << 16
 #: Maximum length of an expression in a message.
-_MOST_NAMED = 200
+_MAX_NAMED = 200
 
 
 class LimitError(JavascriptException):  # type: ignore[misc] # cwl-utils' types are not followed
@@ -230,13 +230,13 @@ class _Exchange:
     def _read(self, descriptor: int) -> bool:
         piece = os.read(descriptor, _CHUNK)
         self._answer += piece
-        if len(self._answer) > MOST_JSON:
-            raise ValueError(f"it is longer than {MOST_JSON >> 20} MiB")
+        if len(self._answer) > MAX_JSON:
+            raise ValueError(f"it is longer than {MAX_JSON >> 20} MiB")
         return bool(piece)
 
     def _read_errors(self, descriptor: int) -> bool:
         piece = os.read(descriptor, _CHUNK)
-        self._errors = (self._errors + piece)[-_MOST_SAID:]
+        self._errors = (self._errors + piece)[-_MAX_SAID:]
         return bool(piece)
 
 
@@ -250,7 +250,7 @@ def _rest(pipe: Any) -> bytes:
 def _shown(scan: str) -> str:
     """Return the expression as it is written in the template, shortened."""
     text = " ".join(f"${scan}".split())
-    return text if len(text) <= _MOST_NAMED else text[:_MOST_NAMED] + " …"
+    return text if len(text) <= _MAX_NAMED else text[:_MAX_NAMED] + " …"
 
 
 def install(javascript: JavaScript) -> ContainedEngine:

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces, limited, to_read
 from pilot.sandbox.seccomp import Filter
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 
 #: Limits in MiB: the JavaScript heap, and all data of the process.
 HEAP, MEMORY = 512, 1280

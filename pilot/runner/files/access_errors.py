@@ -11,9 +11,9 @@ from cwltool.process import shortname
 
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
 from sluice.os_errors import reason_of
-from sluice.storage import MOST_JSON, Flaw, flaw_in, read_json
+from sluice.storage import MAX_JSON, Flaw, flaw_in, read_json
 from sluice.visible_text import quoted
 
 _OBJECT = "cwl.output.json"
@@ -89,9 +89,9 @@ def require_sound_object(job_files: JobFiles, outdir: str) -> bool:
         raise UnsoundError(
             f"{_OBJECT} is a folder: let the tool write a file, or call it otherwise"
         )
-    if status.st_size > MOST_JSON:
+    if status.st_size > MAX_JSON:
         raise UnsoundError(
-            f"{_OBJECT} has more than {MOST_JSON >> 20} MiB: let the tool write what is large into"
+            f"{_OBJECT} has more than {MAX_JSON >> 20} MiB: let the tool write what is large into"
             " files"
         )
     try:
@@ -123,7 +123,7 @@ def read_result(job_files: JobFiles, path: str) -> Any:
 def _read(job_files: JobFiles, path: str) -> bytes:
     """Return the content of a file, as far as ``read_json`` accepts its length."""
     with open(job_files.open(path), "rb") as file:
-        return file.read(MOST_JSON + 1)
+        return file.read(MAX_JSON + 1)
 
 
 def unreadable_object() -> UnsoundError:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from pilot.runner.failures import stage_in_error
-from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.storage import StorageError, fetch
 
 _LOCKS, _FILES, _ROOM = "locks", "files", "room"

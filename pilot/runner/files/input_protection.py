@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pilot.folders.spare_files import SpareFiles
 from pilot.runner.failures import AttemptError, stage_in_error
 from pilot.users.slot_user import others_may_read
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
 from sluice.storage import ChecksumMismatch, StorageError, fetch, local_path
 from sluice.storage.checksums import Content
 from sluice.storage.local import verify
@@ -18,7 +18,7 @@ from sluice.visible_text import quoted
 
 #: Bytes of the largest file that is copied. The check of its content takes longer than the copy.
 #: Copies of larger files would fill disks.
-MOST_COPIED = 16 << 20
+MAX_COPIED = 16 << 20
 
 #: Device, inode, size and modification time. They tell whether a file was written to.
 Mark = tuple[int, int, int, int]
@@ -75,7 +75,7 @@ class ProtectedInputs:
         Raises:
             AttemptError: The file could not be fetched.
         """
-        most = sys.maxsize if self.in_place else MOST_COPIED
+        most = sys.maxsize if self.in_place else MAX_COPIED
         reuse = local_path(url) is not None and (size or 0) <= most and self._spares.give(path)
         linked = self._fetched(
             name, url, path, most=most, expected=Content(checksum, size), reuse=reuse

@@ -17,7 +17,7 @@ from cwltool.errors import WorkflowException
 from pilot.folders.deletion import delete_tree
 from pilot.folders.work_folder import OUT, TMP, OpenFolder
 from pilot.runner.files.path_walk import (
-    MOST_LINKS,
+    MAX_LINKS,
     LinkCycleError,
     OutsideFoldersError,
     PathDepthError,
@@ -26,7 +26,7 @@ from pilot.runner.files.path_walk import (
     straight_to_end,
 )
 from pilot.runner.files.search_cost import SearchCost
-from sluice.storage import MOST_FOLDERS
+from sluice.storage import MAX_FOLDERS
 from sluice.visible_text import quoted
 
 #: Device and inode.
@@ -334,10 +334,10 @@ class JobFiles:
         except OutsideFoldersError as outside:
             return self._input(path, outside.path)
         except LinkCycleError as error:
-            raise self._special(path, f"a chain of more than {MOST_LINKS} links") from error
+            raise self._special(path, f"a chain of more than {MAX_LINKS} links") from error
         except PathDepthError as error:
             reason = (
-                f"more than {MOST_FOLDERS} folders deep: let the tool make a flatter tree, or an"
+                f"more than {MAX_FOLDERS} folders deep: let the tool make a flatter tree, or an"
                 " archive of it"
             )
             raise self._special(path, reason) from error

@@ -11,12 +11,12 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from sluice.contracts.checkpoints import MOST_KEPT_FILES
-from sluice.contracts.spent import SPENT_FILE
-from sluice.storage import MOST_FOLDERS
+from sluice.contracts.jobs.checkpoints import MAX_KEPT_FILES
+from sluice.contracts.jobs.spent import SPENT_FILE
+from sluice.storage import MAX_FOLDERS
 
 #: Maximum number of names that one search looks at.
-_MOST_NAMES = 20_000
+_MAX_NAMES = 20_000
 #: This file is not a result of the tool: it holds the amounts that an attempt has spent.
 _SPENT_FILE = SPENT_FILE.encode()
 _MAGIC = frozenset("*?[")
@@ -110,8 +110,8 @@ class _Search:
 
         ``path`` is the path of the folder. Without ``parts``, all names match.
         """
-        if path.count(b"/") > MOST_FOLDERS:
-            raise TooManyError(f"more than {MOST_FOLDERS} folders in each other")
+        if path.count(b"/") > MAX_FOLDERS:
+            raise TooManyError(f"more than {MAX_FOLDERS} folders in each other")
         for name in self._matching(folder, parts[0] if parts else b"*"):
             with suppress(FileNotFoundError, NotADirectoryError):  # The file has gone.
                 self._enter(folder, name, path + name, parts[1:])
@@ -123,8 +123,8 @@ class _Search:
         with os.scandir(folder) as entries:
             for entry in entries:
                 self._names += 1
-                if self._names > _MOST_NAMES:
-                    raise TooManyError(f"more than {_MOST_NAMES} names to look through")
+                if self._names > _MAX_NAMES:
+                    raise TooManyError(f"more than {_MAX_NAMES} names to look through")
                 name = os.fsencode(entry.name)
                 if fnmatchcase(name, part) and (part.startswith(b".") or name[:1] != b"."):
                     yield name
@@ -156,8 +156,8 @@ class _Search:
         if status.st_nlink > 1 and status.st_uid != self._owner:
             self.found.passed[path] = "it is another name of somebody else's file"
             return
-        if len(self.found.files) == MOST_KEPT_FILES:
-            raise TooManyError(f"more than {MOST_KEPT_FILES} files")
+        if len(self.found.files) == MAX_KEPT_FILES:
+            raise TooManyError(f"more than {MAX_KEPT_FILES} files")
         opened = os.open(f"/proc/self/fd/{seen}", os.O_RDONLY | os.O_CLOEXEC)
         self.found.files[path] = opened
         self.found.states[path] = state_of(os.fstat(opened))

@@ -11,7 +11,7 @@ from sluice.visible_text import quoted
 
 _MAGIC = re.compile(r"[*?[]")
 #: Maximum length of a pattern with wildcards, which equals the system's limit for paths.
-_MOST_PATTERN = 4096
+_MAX_PATTERN = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +39,9 @@ def matching_paths(pattern: str, job_files: JobFiles) -> list[str]:
     parts = pattern[len(root) + 1 :].split("/")
     if "" not in parts and not _MAGIC.search(pattern, len(root)):
         return [pattern] if job_files.has_entry(pattern) else []
-    if len(pattern) > _MOST_PATTERN:
+    if len(pattern) > _MAX_PATTERN:
         raise UnsoundError(
-            f"the pattern {quoted(job_files.shown(pattern))}… has more than {_MOST_PATTERN}"
+            f"the pattern {quoted(job_files.shown(pattern))}… has more than {_MAX_PATTERN}"
             " characters: give a shorter one"
         )
     found = [_Match(root)]

@@ -15,12 +15,12 @@ from pilot.runner.files.access_errors import UnsoundError, refused_output
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_allowance import OutputAllowance
 from pilot.runner.files.staging import Produced
-from sluice.contracts.base import FileName
-from sluice.contracts.counts import COUNTS, WrongCounts, require_counts
-from sluice.contracts.naming import output_name
-from sluice.contracts.pilots import LeasedJob, PilotTask
-from sluice.contracts.states import EntryKind, ErrorClass
-from sluice.contracts.tasks import TaskOutput
+from sluice.contracts.common.base import FileName
+from sluice.contracts.common.naming import output_name
+from sluice.contracts.common.states import EntryKind, ErrorClass
+from sluice.contracts.data.counts import COUNTS, WrongCounts, require_counts
+from sluice.contracts.jobs.tasks import TaskOutput
+from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
 from sluice.os_errors import sentence_of
 from sluice.storage import BundleError, pack
 from sluice.visible_text import quoted

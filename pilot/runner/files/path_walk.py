@@ -11,13 +11,13 @@ from collections.abc import Sequence
 
 from pilot.folders.openat2 import look_beneath
 from pilot.folders.work_folder import OpenFolder
-from sluice.storage import MOST_FOLDERS
+from sluice.storage import MAX_FOLDERS
 
 #: Flags for an ``O_PATH`` descriptor that does not follow a link.
 LOOK = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
-MOST_LINKS = 40
+MAX_LINKS = 40
 #: Maximum number of names on a path, including those in links and "..".
-_MOST_STEPS = 2000
+_MAX_STEPS = 2000
 #: Folders between a job's folder and the folders that its tool makes.
 _ABOVE = 4
 #: Characters after the name of a folder in its own path and in the paths below it.
@@ -58,7 +58,7 @@ def straight_to_end(path: str, folders: Sequence[OpenFolder]) -> int | None:
         OSError: The path does not exist.
     """
     root = folder_of(path, folders)
-    if root is None or path.count("/") > MOST_FOLDERS:
+    if root is None or path.count("/") > MAX_FOLDERS:
         return None
     return look_beneath(root.descriptor, path[len(root.path) + 1 :])
 
@@ -110,7 +110,7 @@ class PathWalk:
 
     def _step(self, part: str) -> None:
         self.steps += 1
-        if self.steps > _MOST_STEPS:
+        if self.steps > _MAX_STEPS:
             raise PathDepthError
         if part in ("", ".", ".."):
             self._require_folder()
@@ -121,7 +121,7 @@ class PathWalk:
         found = os.open(part, LOOK, dir_fd=place)
         if not stat.S_ISLNK(os.fstat(found).st_mode):
             self._passed.append(found)
-            if len(self._passed) > MOST_FOLDERS + _ABOVE:
+            if len(self._passed) > MAX_FOLDERS + _ABOVE:
                 raise PathDepthError
             return
         os.close(found)
@@ -147,7 +147,7 @@ class PathWalk:
         self._links += 1
         if not self._follow:
             raise OutsideFoldersError(target)
-        if self._links > MOST_LINKS:
+        if self._links > MAX_LINKS:
             raise LinkCycleError
         if target.startswith("/"):
             self._begin("/".join([target, *self._parts[::-1]]))

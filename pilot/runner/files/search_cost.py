@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-_MOST_STEPS, _MOST_PATHS = 10_000_000, 1_000_000
+_MAX_STEPS, _MAX_PATHS = 10_000_000, 1_000_000
 #: Number of characters of a path that count as one more path.
 _LONG = 256
 
@@ -25,8 +25,8 @@ class SearchCost:
     @property
     def excess(self) -> str | None:
         """Return which limit is exceeded, in words, or None."""
-        if self.steps > _MOST_STEPS:
-            return f"more than {_MOST_STEPS} steps through folders and links"
-        if self.paths > _MOST_PATHS:
-            return f"more than {_MOST_PATHS} paths, on the way or in the end"
+        if self.steps > _MAX_STEPS:
+            return f"more than {_MAX_STEPS} steps through folders and links"
+        if self.paths > _MAX_PATHS:
+            return f"more than {_MAX_PATHS} paths, on the way or in the end"
         return None

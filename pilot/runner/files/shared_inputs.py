@@ -11,13 +11,13 @@ from uuid import UUID
 from pilot.folders.deletion import delete_tree
 from pilot.runner.files.asset_cache import AssetCache
 from pilot.runner.files.input_protection import Mark, ProtectedInputs, mark
-from sluice.contracts.asset_refs import MARK
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.pilots import PilotTask
+from sluice.contracts.data.asset_refs import MARK
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.pilots.pilots import PilotTask
 from sluice.storage import local_url
 
 #: Number of tasks whose files are kept, those used last.
-MOST_TASKS = 4
+MAX_TASKS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ class SharedFiles:
         if not task.shared_inputs:
             return ()
         kept = self._kept[task.uid] = self._kept.pop(task.uid, {})  # The task used last is last.
-        while len(self._kept) > MOST_TASKS:
+        while len(self._kept) > MAX_TASKS:
             self.forget(next(iter(self._kept)))
         place = f"{self._folder}/{task.uid}"
         os.makedirs(place, exist_ok=True)

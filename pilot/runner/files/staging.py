@@ -13,12 +13,12 @@ from pilot.runner.failures import AttemptError, stage_out_error
 from pilot.runner.files.access_errors import refused_output
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.job_files import ForeignFileError, JobFiles, OpenJobFile
-from sluice.contracts.asset_refs import path_of
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.naming import live_name, log_name
-from sluice.contracts.pilots import LeasedJob, LogFile, OutputFile, PilotTask
-from sluice.contracts.states import ErrorClass
-from sluice.contracts.tasks import TaskOutput
+from sluice.contracts.common.naming import live_name, log_name
+from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.data.asset_refs import path_of
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.tasks import TaskOutput
+from sluice.contracts.pilots.pilots import LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.storage import BundleError, StorageError, put_bytes, put_open, remove, unpack
 from sluice.visible_text import quoted
 

@@ -7,7 +7,7 @@ from cwltool.context import RuntimeContext
 
 from pilot.node.engines import Engine
 from pilot.runner.containers.options import runtime_of
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 
 
 class InnerContainers(Contract):

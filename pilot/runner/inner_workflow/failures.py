@@ -17,9 +17,9 @@ from pilot.runner.files.access_errors import not_set_up, quieten, refusal_in, re
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.programs.exit_messages import ended_badly, last_line
 from pilot.runner.redaction import NOTHING, Redaction
-from sluice.contracts.base import Contract
-from sluice.contracts.numbers import in_full
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.numbers import in_full
+from sluice.contracts.common.states import ErrorClass
 from sluice.visible_text import quoted
 
 _STDERR = 2

@@ -6,7 +6,7 @@ from pilot.runner.inner_workflow.isolated_tools import ToolIsolation
 from pilot.runner.inner_workflow.sandbox import InnerSandbox, SandboxToolIsolation
 from pilot.runner.inner_workflow.user import UserToolIsolation
 from pilot.users.slot_user import SlotUser
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 
 _WALLS = "walls.json"
 

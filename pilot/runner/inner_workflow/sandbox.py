@@ -10,7 +10,7 @@ from pilot.sandbox.process_limits import ProcessLimits
 from pilot.sandbox.sandbox import Sandbox, SandboxOptions
 from pilot.sandbox.sandbox_instance import Sandboxes
 from pilot.sandbox.view import View, VisibleFile, links_to
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 
 
 class InnerSandbox(Contract):

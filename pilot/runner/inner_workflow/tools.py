@@ -14,7 +14,7 @@ from pilot.runner.inner_workflow.containers import ContainerJobs
 from pilot.runner.inner_workflow.failures import FailureWatch
 from pilot.runner.inner_workflow.isolated_tools import IsolatedTools
 from pilot.runner.programs.visible_gpus import number_of_gpus
-from sluice.contracts.spent import SPENT_FILE
+from sluice.contracts.jobs.spent import SPENT_FILE
 
 
 def tool_maker(

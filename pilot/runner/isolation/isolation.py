@@ -96,7 +96,7 @@ class Isolation(ABC):
         """
 
     @abstractmethod
-    def start_lasting(
+    def start_warm_worker(
         self, prepared: PreparedJob, allotted: ToolAllocation, known: Known
     ) -> StartLasting:
         """Return a function that starts a warm worker, of which there is one at a time.
@@ -163,7 +163,7 @@ class _NoIsolation(Isolation):
     def start(self, prepared: PreparedJob, allotted: ToolAllocation, known: Known) -> Start:
         return as_child(known)
 
-    def start_lasting(
+    def start_warm_worker(
         self, prepared: PreparedJob, allotted: ToolAllocation, known: Known
     ) -> StartLasting:
         return lambda program, limits: WarmWorkerChild(start_child(program), known, limits)
@@ -227,7 +227,7 @@ class _SandboxIsolation(Isolation):
 
         return start
 
-    def start_lasting(
+    def start_warm_worker(
         self, prepared: PreparedJob, allotted: ToolAllocation, known: Known
     ) -> StartLasting:
         gets = SandboxOptions(network=prepared.network, devices=allotted.devices)
@@ -313,7 +313,7 @@ class _UserIsolation(Isolation):
 
         return start
 
-    def start_lasting(
+    def start_warm_worker(
         self, prepared: PreparedJob, allotted: ToolAllocation, known: Known
     ) -> StartLasting:
         def start(program: Program, limits: ProcessLimits) -> WarmWorkerProgram:

@@ -14,7 +14,7 @@ log = structlog.get_logger(__name__)
 _OWN = 64
 #: Weight of one core: ``cpu.weight`` in version 2, ``cpu.shares`` in version 1.
 _WEIGHT, _SHARES = 100, 1024
-_MOST_WEIGHT, _MOST_SHARES = 10_000, 262_144
+_MAX_WEIGHT, _MAX_SHARES = 10_000, 262_144
 
 
 class SlotGroup:
@@ -49,9 +49,9 @@ class SlotGroup:
         if self._cores is None or cores == self._asked:
             return
         file, each, most = (
-            ("cpu.weight", _WEIGHT, _MOST_WEIGHT)
+            ("cpu.weight", _WEIGHT, _MAX_WEIGHT)
             if self._second
-            else ("cpu.shares", _SHARES, _MOST_SHARES)
+            else ("cpu.shares", _SHARES, _MAX_SHARES)
         )
         with suppress(OSError):
             (self._cores / file).write_text(str(min(most, max(1, round(each * cores)))))

@@ -18,8 +18,8 @@ from pilot.sandbox.sandbox_instance import Usage
 
 #: Maximum bytes of an answer, which is read outside the tool's limits. Longer output belongs on the
 #: tool's standard output.
-_MOST_ANSWER = 4 << 20
-_MOST_CHUNK = 1 << 16
+_MAX_ANSWER = 4 << 20
+_MAX_CHUNK = 1 << 16
 #: Maximum characters of an invalid answer in a message.
 _SHOWN = 200
 #: Milliseconds to wait for the end of a program that has closed its output.
@@ -203,7 +203,7 @@ class WarmRequest:
     def _listen(self) -> bool:
         """Read from the program and return whether the request is finished."""
         try:
-            chunk = os.read(self._pipes.answers, _MOST_CHUNK)
+            chunk = os.read(self._pipes.answers, _MAX_CHUNK)
         except BlockingIOError:
             return False
         self._said += chunk
@@ -212,8 +212,8 @@ class WarmRequest:
             self.trouble = "closed its standard output, and has not answered"
             return True
         if b"\n" not in chunk:
-            if len(self._said) > _MOST_ANSWER:
-                self.trouble = f"wrote more than {_MOST_ANSWER >> 20} MiB, and no answer"
+            if len(self._said) > _MAX_ANSWER:
+                self.trouble = f"wrote more than {_MAX_ANSWER >> 20} MiB, and no answer"
             return bool(self.trouble)
         line, _, more = bytes(self._said).partition(b"\n")
         self._understand(line)

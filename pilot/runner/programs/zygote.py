@@ -19,7 +19,7 @@ from typing import NoReturn
 from pilot.runner.programs.oom_priority import go_first
 from pilot.runner.programs.program import Program, start_child
 
-_MOST_REQUEST = 1 << 16
+_MAX_REQUEST = 1 << 16
 
 
 class Zygote:
@@ -68,7 +68,7 @@ class Zygote:
 def _wait(connection: socket.socket) -> NoReturn:
     try:
         while True:
-            request, descriptors, _, _ = socket.recv_fds(connection, _MOST_REQUEST, 3)
+            request, descriptors, _, _ = socket.recv_fds(connection, _MAX_REQUEST, 3)
             if not request:
                 os._exit(0)
             if not _leave_another(connection):

@@ -26,8 +26,8 @@ from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import not_set_up, refusal_in, refused_output
 from pilot.runner.files.job_files import JobFiles
 from pilot.runner.tools.prepared_job import PreparedJob, prepared_job
-from sluice.contracts.needs import Resources
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.jobs.needs import Resources
 from sluice.warm_rules import REFUSED
 
 

@@ -27,17 +27,17 @@ from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.invocation_files import bring_files
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
 from pilot.runner.tools.warm_start import started_with
-from sluice.contracts.invocations import Invocation
-from sluice.contracts.needs import Warm
-from sluice.contracts.pilots import PilotTask
-from sluice.contracts.states import ErrorClass
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.jobs.invocations import Invocation
+from sluice.contracts.jobs.needs import Warm
+from sluice.contracts.pilots.pilots import PilotTask
 from sluice.os_errors import reason_of
 from sluice.storage import BundleError, pack
 from sluice.visible_text import quoted
 
 #: Maximum number of processes that stay loaded.
-MOST_LOADED = 64
+MAX_LOADED = 64
 
 
 class InvocationExecutable:
@@ -149,7 +149,7 @@ class InvocationExecutable:
             else:
                 process = load_document(invocation.process, f"{folder}/{TMP}", subject="the tool")
             line = CommandLine(process, self._containers)
-            if len(self._loaded) >= MOST_LOADED:
+            if len(self._loaded) >= MAX_LOADED:
                 self._loaded.clear()
             self._loaded[key] = line
         return line

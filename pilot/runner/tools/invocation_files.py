@@ -9,7 +9,7 @@ from typing import Any
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.input_protection import ProtectedInputs
 from pilot.runner.files.staging import file_url
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
 from sluice.storage import (
     BundleError,
     OutsideStorage,

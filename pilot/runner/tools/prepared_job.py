@@ -8,8 +8,8 @@ from typing import Any
 from pilot.runner.containers.container_run import ContainerRun
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.job_files import JobFiles
-from sluice.contracts.needs import Warm
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.jobs.needs import Warm
 
 
 @dataclass(slots=True)

@@ -15,8 +15,8 @@ from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.command_line import CommandLine
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
 from pilot.runner.tools.warm_start import started_with
-from sluice.contracts.pilots import PilotTask
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.pilots.pilots import PilotTask
 from sluice.visible_text import quoted
 
 

@@ -32,8 +32,8 @@ from pilot.runner.inner_workflow.process import (
 from pilot.runner.job_secrets import JobSecrets
 from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.runner.tools.tool import job_order
-from sluice.contracts.pilots import PilotTask
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.pilots.pilots import PilotTask
 from sluice.os_errors import reason_of
 
 

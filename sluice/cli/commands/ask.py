@@ -7,16 +7,22 @@ from typing import Annotated
 import httpx
 import typer
 
-from sluice.cli.asked_steps import find_asking, find_device, find_link
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
+from sluice.cli.human_steps import find_asking, find_device, find_link
 from sluice.cli.moments import local_time
 from sluice.cli.output import out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.ask import MOST_LINK_DAYS
-from sluice.contracts.asking_watch import AskDevice, AskLink, HumanStep, NewLink, SetDeviceState
-from sluice.contracts.states import DeviceState
+from sluice.contracts.common.states import DeviceState
+from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
+from sluice.contracts.human_tasks.asking_watch import (
+    AskDevice,
+    AskLink,
+    HumanStep,
+    NewLink,
+    SetDeviceState,
+)
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -74,7 +80,7 @@ def make_link(
     days: Annotated[
         int,
         typer.Option(
-            min=1, max=MOST_LINK_DAYS, help="The number of days for which the link opens the page."
+            min=1, max=MAX_LINK_DAYS, help="The number of days for which the link opens the page."
         ),
     ] = 1,
     mine: Annotated[
@@ -218,7 +224,7 @@ def _set(system: System, browser: str, standing: DeviceState, reason: str) -> No
 
     async def change(connection: Connection) -> AskDevice:
         uid = await find_device(connection, browser)
-        return await connection.operator.set_standing(uid, new)
+        return await connection.operator.set_device_state(uid, new)
 
     found = system.ask(change)
     counts = "counts" if standing is DeviceState.COUNTED else "counts no more"

@@ -17,13 +17,13 @@ from sluice.cli.system import System, with_system
 from sluice.cli.transfer.asset_check import read_check, require_accepted
 from sluice.cli.transfer.assets import files_of, put_asset
 from sluice.cli.transfer.download import fetch_files
-from sluice.contracts.asset_refs import AssetRef, path_of
-from sluice.contracts.assets import Asset, AssetCheck, AssetUse, AssetUses, AssetVersion
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import File
-from sluice.contracts.numbers import counted
-from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.data.asset_refs import AssetRef, path_of
+from sluice.contracts.data.assets import Asset, AssetCheck, AssetUse, AssetUses, AssetVersion
+from sluice.contracts.data.datasets import File
 from sluice.visible_text import quoted
 
 app = typer.Typer(

@@ -11,8 +11,8 @@ from sluice.cli.moments import local_time
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.clients.attention import acknowledge_each
-from sluice.contracts.attention import Acknowledge, Notice, Subject
-from sluice.contracts.problems import Conflict, Finding, NotFound, Unprocessable
+from sluice.contracts.chains.attention import Acknowledge, Notice, Subject
+from sluice.contracts.common.problems import Conflict, Finding, NotFound, Unprocessable
 from sluice.visible_text import quoted
 
 app = typer.Typer(

@@ -11,7 +11,7 @@ from sluice.cli.connection import Connection
 from sluice.cli.moments import local_time
 from sluice.cli.output import out, print_json, print_table, tell_more
 from sluice.cli.system import System, with_system
-from sluice.contracts.audit import AuditEntry, AuditPage
+from sluice.contracts.access.audit import AuditEntry, AuditPage
 
 app = typer.Typer(no_args_is_help=True, help="The audit log: who changed what and when.")
 

@@ -26,8 +26,7 @@ from sluice.cli.parameters import key_values, read_parameters, require_dataset
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.parameter_files import local_files, upload_parameter_files
 from sluice.clients.chain_filters import ChainFilters
-from sluice.contracts.chain_requirements import NO_DATASET, DatasetFacts
-from sluice.contracts.chains import (
+from sluice.contracts.chains.chains import (
     Chain,
     ChainCollection,
     ChainListState,
@@ -35,11 +34,12 @@ from sluice.contracts.chains import (
     RerunChain,
     RerunPlan,
 )
-from sluice.contracts.labels import entry_label, role, short_label, standing
-from sluice.contracts.numbers import counted, in_full
-from sluice.contracts.scatters import value_in_short
-from sluice.contracts.states import StepState
-from sluice.contracts.templates import template_label
+from sluice.contracts.common.labels import entry_label, entry_state_text, role, short_label
+from sluice.contracts.common.numbers import counted, in_full
+from sluice.contracts.common.states import StepState
+from sluice.contracts.templates.chain_requirements import NO_DATASET, DatasetFacts
+from sluice.contracts.templates.scatters import value_in_short
+from sluice.contracts.templates.templates import template_label
 
 app = typer.Typer(no_args_is_help=True, help="Data sets on their way through a template.")
 app.command("watch")(watch)
@@ -141,7 +141,7 @@ def show(
             (
                 short_label(known[d.uid]) if d.uid in known else entry_label(found, d),
                 role(d),
-                standing(d, known.get(d.uid)),
+                entry_state_text(d, known.get(d.uid)),
                 d.uid,
             )
             for d in found.datasets

@@ -14,10 +14,10 @@ from sluice.cli.output import err, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.watch.chain import failed_jobs, follow_chain
 from sluice.cli.watch.progress import StepBars
-from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.states import ChainState
-from sluice.contracts.tasks import Job
-from sluice.contracts.wording import in_parentheses
+from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.common.wording import in_parentheses
+from sluice.contracts.jobs.tasks import Job
 from sluice.embedded.home import DEFAULT_HOME
 from sluice.termination import Terminated
 

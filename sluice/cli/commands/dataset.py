@@ -29,14 +29,14 @@ from sluice.cli.parameters import key_values
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer.inputs import entries_of_paths
 from sluice.cli.transfer.upload import upload_files
-from sluice.contracts.append_only_list import AppendOnlyDataset
-from sluice.contracts.counts import produced_texts
-from sluice.contracts.datasets import Dataset, DatasetStatus, NewDataset
-from sluice.contracts.labels import label
-from sluice.contracts.numbers import counted
-from sluice.contracts.owners import Share
-from sluice.contracts.plan import DataEntries
-from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.access.owners import Share
+from sluice.contracts.common.labels import label
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
+from sluice.contracts.data.counts import produced_texts
+from sluice.contracts.data.datasets import Dataset, DatasetStatus, NewDataset
+from sluice.contracts.templates.plan import DataEntries
 from sluice.visible_text import quoted
 
 app = typer.Typer(
@@ -108,7 +108,7 @@ def show(
         operator = connection.operator
         found, status = await operator.dataset(uid), await operator.dataset_status(uid)
         grows = found.standing is not None
-        return found, status, await operator.standing(uid=uid) if grows else []
+        return found, status, await operator.append_only_datasets(uid=uid) if grows else []
 
     found, status, standing = system.ask(read)
     if system.as_json:

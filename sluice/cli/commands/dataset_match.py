@@ -10,8 +10,8 @@ from sluice.cli.lookup import the_dataset
 from sluice.cli.moments import local_time
 from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
-from sluice.contracts.intake import Rematched, RematchedAll, Tie, Unmatched, UnmatchedList
-from sluice.contracts.numbers import counted
+from sluice.contracts.chains.intake import Rematched, RematchedAll, Tie, Unmatched, UnmatchedList
+from sluice.contracts.common.numbers import counted
 
 
 @with_system

@@ -10,7 +10,7 @@ from sluice.cli.output import print_json, print_table, tell_more
 from sluice.cli.parameters import key_values
 from sluice.cli.span_ends import set_end
 from sluice.cli.system import System, with_system
-from sluice.contracts.runs import NewRun
+from sluice.contracts.data.runs import NewRun
 
 app = typer.Typer(
     no_args_is_help=True, help="Runs of a period, with constant conditions and numbered frames."

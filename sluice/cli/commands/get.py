@@ -18,11 +18,11 @@ from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
 from sluice.cli.transfer.output_folder import require_folder
 from sluice.cli.transfer.results import Output
 from sluice.cli.watch.chain import failed_jobs, failures_json
-from sluice.contracts.chains import Chain, ChainOutput
-from sluice.contracts.numbers import counted
-from sluice.contracts.problems import Conflict
-from sluice.contracts.states import ChainState
-from sluice.contracts.tasks import Job
+from sluice.contracts.chains.chains import Chain, ChainOutput
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.jobs.tasks import Job
 from sluice.termination import Terminated
 from sluice.visible_text import quoted
 

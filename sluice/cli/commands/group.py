@@ -8,7 +8,7 @@ from sluice.cli.errors import plain_errors
 from sluice.cli.output import print_json, print_table
 from sluice.cli.quotas import Chains, Data, Files, Waiting, of, quotas_text, said_quotas
 from sluice.cli.system import System, with_system
-from sluice.contracts.groups import Group, SetGroup
+from sluice.contracts.access.groups import Group, SetGroup
 
 app = typer.Typer(
     no_args_is_help=True, help="Groups: their members, their fair shares and their quotas."

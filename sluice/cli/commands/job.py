@@ -18,9 +18,9 @@ from sluice.cli.output import err, human_bytes, out, print_json, print_table, te
 from sluice.cli.system import System, with_system
 from sluice.cli.terminal import teller
 from sluice.cli.watch.job_log import follow
-from sluice.contracts.problems import Conflict, NotAvailable
-from sluice.contracts.states import JobState
-from sluice.contracts.tasks import Job, JobOrder
+from sluice.contracts.common.problems import Conflict, NotAvailable
+from sluice.contracts.common.states import JobState
+from sluice.contracts.jobs.tasks import Job, JobOrder
 from sluice.os_errors import reason_of
 from sluice.storage.entries import temporary_name
 

@@ -11,8 +11,8 @@ from sluice.cli.lookup import require_known
 from sluice.cli.moments import local_time
 from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.limits import LimitPeriod, ResourceLimit, SetLimit
-from sluice.contracts.numbers import in_full
+from sluice.contracts.common.numbers import in_full
+from sluice.contracts.jobs.limits import LimitPeriod, ResourceLimit, SetLimit
 from sluice.visible_text import quoted
 
 app = typer.Typer(no_args_is_help=True, help="Limits on resources that are counted over all nodes.")

@@ -10,10 +10,10 @@ from pydantic import SecretStr
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
 from sluice.cli.output import err
-from sluice.cli.passwords import asked_password
+from sluice.cli.passwords import prompt_password
 from sluice.cli.system import System, with_system
-from sluice.contracts.device_login import DeviceQuestion, NewDeviceLogin
-from sluice.contracts.people import SignInWithPassword, TokenQuestion
+from sluice.contracts.access.device_login import DeviceQuestion, NewDeviceLogin
+from sluice.contracts.access.people import SignInWithPassword, TokenQuestion
 from sluice.credentials import (
     TOKEN,
     TOKEN_FILE,
@@ -51,7 +51,7 @@ def login(
     """
     url = system.address()
     if with_token:
-        secret = plain_errors(lambda: asked_password("token"))
+        secret = plain_errors(lambda: prompt_password("token"))
     elif name is None:
         secret = _by_browser(system, url)
     else:
@@ -71,7 +71,7 @@ def login(
 def _by_password(system: System, name: str) -> SecretStr:
     """Return a token for a name and a password."""
     who = plain_errors(
-        lambda: SignInWithPassword(name=name, password=asked_password(), label=_label())
+        lambda: SignInWithPassword(name=name, password=prompt_password(), label=_label())
     )
     # An earlier token is not sent, because it may have ended.
     return system.ask(lambda c: c.operator.sign_in(who), token="").secret

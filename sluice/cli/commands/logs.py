@@ -10,10 +10,10 @@ from sluice.cli.lookup import chain_called, task_called
 from sluice.cli.moments import with_local_start
 from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
-from sluice.contracts.chains import ChainTask
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import JobState
-from sluice.contracts.tasks import Job
+from sluice.contracts.chains.chains import ChainTask
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import JobState
+from sluice.contracts.jobs.tasks import Job
 
 
 @with_system

@@ -12,11 +12,11 @@ from sluice.cli.moments import local_time
 from sluice.cli.options import PilotArgument
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.numbers import counted, in_full
-from sluice.contracts.pilot_detail import KnownWork, PilotJob, PilotStep
-from sluice.contracts.pilot_list import Pilot
-from sluice.contracts.resources import labels_in_words, named_in_words
-from sluice.contracts.warm_workers import LoadTool
+from sluice.contracts.common.numbers import counted, in_full
+from sluice.contracts.jobs.resources import labels_in_words, named_in_words
+from sluice.contracts.jobs.warm_workers import LoadTool
+from sluice.contracts.pilots.pilot_detail import KnownWork, PilotJob, PilotStep
+from sluice.contracts.pilots.pilot_list import Pilot
 
 app = typer.Typer(no_args_is_help=True, help="Pilots, which run jobs on compute nodes.")
 

@@ -9,8 +9,8 @@ from sluice.cli.errors import plain_errors
 from sluice.cli.output import err, print_json
 from sluice.cli.parameters import key_texts
 from sluice.cli.system import System, with_system
-from sluice.contracts.problems import Conflict
-from sluice.contracts.tools import ComposeTools
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.templates.tools import ComposeTools
 
 app = typer.Typer(no_args_is_help=True, help="Workflows that are composed of tools of the library.")
 

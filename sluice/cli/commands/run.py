@@ -47,17 +47,17 @@ from sluice.cli.transfer.results import fetch_results, write_manifest
 from sluice.cli.transfer.upload import empty_dataset, take_dataset_back, upload_files
 from sluice.cli.watch.chain import failed_jobs, failures_json
 from sluice.cli.watch.wait_reasons import StepNeverFits
-from sluice.contracts.bounds import MOST_TEXT
-from sluice.contracts.chain_requirements import DatasetFacts
-from sluice.contracts.chains import INCOMPLETE, Chain, ChainTask
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.naming import MAX_DATASET_NAME, fitting_name
-from sluice.contracts.numbers import counted
-from sluice.contracts.plan import Plan
-from sluice.contracts.problems import Conflict
-from sluice.contracts.states import ChainState
-from sluice.contracts.tasks import Cancel
-from sluice.contracts.templates import Template
+from sluice.contracts.chains.chains import INCOMPLETE, Chain, ChainTask
+from sluice.contracts.common.bounds import MAX_TEXT
+from sluice.contracts.common.naming import MAX_DATASET_NAME, fitting_name
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.jobs.tasks import Cancel
+from sluice.contracts.templates.chain_requirements import DatasetFacts
+from sluice.contracts.templates.plan import Plan
+from sluice.contracts.templates.templates import Template
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.embedded.home import Home
 from sluice.embedded.process import system_of_ours
@@ -267,7 +267,7 @@ async def _follow(
     except StepNeverFits as error:
         err.print(f"{error}. The chain is canceled; with --wait it would wait for such a node.")
         with suppress(Conflict):  # it has ended meanwhile
-            reason = f"`sluice run` gave up: {error}"[:MOST_TEXT]
+            reason = f"`sluice run` gave up: {error}"[:MAX_TEXT]
             chain = await connection.operator.cancel_chain(chain.uid, Cancel(reason=reason))
         return await follow_with_bars(connection, chain, quiet=True)
 

@@ -15,8 +15,8 @@ from sluice.cli.lookup import require_known
 from sluice.cli.moments import local_time
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.secrets import MOST_SECRET, NewSecret
+from sluice.contracts.access.secrets import MAX_SECRET, NewSecret
+from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.visible_text import quoted
 
 app = typer.Typer(
@@ -125,18 +125,18 @@ def _value(file: Path | None) -> str:
             raise Unprocessable("these were two different values: nothing was kept")
         return value
     if file is None:
-        data = sys.stdin.buffer.read(MOST_SECRET + 1)
+        data = sys.stdin.buffer.read(MAX_SECRET + 1)
     else:
         try:
             with file.open("rb") as opened:
-                data = opened.read(MOST_SECRET + 1)
+                data = opened.read(MAX_SECRET + 1)
         except OSError as error:
             raise Unprocessable(
                 f"the value cannot be read from --file {file}: {error.strerror}"
             ) from None
-    if len(data) > MOST_SECRET:
+    if len(data) > MAX_SECRET:
         raise Unprocessable(
-            f"the value of a secret may have {MOST_SECRET} bytes, and this one has more: give a"
+            f"the value of a secret may have {MAX_SECRET} bytes, and this one has more: give a"
             " tool what is larger as a file of a data set"
         )
     try:

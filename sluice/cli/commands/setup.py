@@ -11,7 +11,7 @@ import typer
 from sluice.cli.errors import plain_errors
 from sluice.cli.options import JsonOption
 from sluice.cli.output import err, out, print_json
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
 from sluice.servicekit.settings_sources import WrongSettings, load_settings
 from sluice.setup.logins import (
     SetupSettings,

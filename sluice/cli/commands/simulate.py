@@ -12,15 +12,15 @@ from sluice.cli.lookup import the_chain
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.recorded_runs import read_runs
 from sluice.cli.system import System, with_system
-from sluice.contracts.numbers import counted
-from sluice.contracts.simulation import PolicyName, Replay, SimulationResult
-from sluice.contracts.times import Spread
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.jobs.simulation import PolicyName, Replay, SimulationResult
+from sluice.contracts.jobs.times import Spread
 from sluice.os_errors import sentence_of
 
 #: The simulator, the conversion of runs to scenarios, and the drawing of time lines. These modules
 #: are imported by name.
 SIMULATOR, RECORDED = "wms.simulation.entry", "wms.simulation.recorded"
-DRAWING = "wfms.operator.domain.timeline_drawing"
+DRAWING = "wfms.operator.chains.domain.timeline_drawing"
 
 FromRunOption = Annotated[
     list[str] | None,

@@ -11,7 +11,7 @@ from sluice.cli.lookup import require_known
 from sluice.cli.moments import local_time
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.sites import MOST_SITE_DAYS, USUAL_SITE_DAYS, NewSite, Site
+from sluice.contracts.pilots.sites import MAX_SITE_DAYS, USUAL_SITE_DAYS, NewSite, Site
 
 app = typer.Typer(
     no_args_is_help=True, help="Sites that pilots come from, and that can be revoked."
@@ -30,7 +30,7 @@ def add(
         int,
         typer.Option(
             min=1,
-            max=MOST_SITE_DAYS,
+            max=MAX_SITE_DAYS,
             help="The number of days in which new pilots may enrol. Enrolled pilots stay.",
         ),
     ] = USUAL_SITE_DAYS,

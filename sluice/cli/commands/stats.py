@@ -12,8 +12,8 @@ import typer
 from sluice.cli.lookup import the_chain
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.numbers import counted
-from sluice.contracts.times import Spread, StepTimes, WorkTimes
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.jobs.times import Spread, StepTimes, WorkTimes
 from sluice.os_errors import sentence_of
 from sluice.visible_text import quoted
 

@@ -9,8 +9,8 @@ from sluice.cli.errors import plain_errors
 from sluice.cli.moments import local_time
 from sluice.cli.output import print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.numbers import in_full
-from sluice.contracts.steps import OFF, SetStepPriority, StepLoad, StepPriority, off_in_words
+from sluice.contracts.common.numbers import in_full
+from sluice.contracts.jobs.steps import OFF, SetStepPriority, StepLoad, StepPriority, off_in_words
 
 app = typer.Typer(
     no_args_is_help=True,

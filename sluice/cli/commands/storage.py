@@ -10,8 +10,8 @@ from sluice.cli.errors import plain_errors
 from sluice.cli.moments import local_time
 from sluice.cli.output import err, human_bytes, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.datasets import NewStorage, Storage, WaterMarks
-from sluice.contracts.states import StorageType
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import NewStorage, Storage, WaterMarks
 from sluice.storage import local_url
 from sluice.visible_text import quoted
 

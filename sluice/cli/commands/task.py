@@ -11,10 +11,10 @@ from sluice.cli.lookup import the_chain, the_task
 from sluice.cli.options import AfterOption, TaskArgument
 from sluice.cli.output import out, print_json, print_table, tell_more
 from sluice.cli.system import System, with_system
-from sluice.contracts.chains import STARTING_TEXT, ChainTask, outcome_of
-from sluice.contracts.numbers import counted, in_full
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import StepState
+from sluice.contracts.chains.chains import STARTING_TEXT, ChainTask, outcome_of
+from sluice.contracts.common.numbers import counted, in_full
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import StepState
 
 _COLUMNS = [
     "task",

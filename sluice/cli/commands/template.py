@@ -28,9 +28,14 @@ from sluice.cli.options import JsonOption
 from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files
-from sluice.contracts.numbers import counted
-from sluice.contracts.problems import Finding, NotFound, Unprocessable
-from sluice.contracts.templates import RUN_VERSION, CheckedTemplate, Template, TemplateList
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.problems import Finding, NotFound, Unprocessable
+from sluice.contracts.templates.templates import (
+    RUN_VERSION,
+    CheckedTemplate,
+    Template,
+    TemplateList,
+)
 from sluice.visible_text import quoted
 
 app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets go through.")

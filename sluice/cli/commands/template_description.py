@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from sluice.cli.commands.template_due import taken
 from sluice.cli.moments import local_time
 from sluice.cli.owners import whose
-from sluice.contracts.chain_requirements import required
-from sluice.contracts.matching import condition_text
-from sluice.contracts.plan import Plan
-from sluice.contracts.templates import RUN_VERSION, Template
+from sluice.contracts.templates.chain_requirements import required
+from sluice.contracts.templates.matching import condition_text
+from sluice.contracts.templates.plan import Plan
+from sluice.contracts.templates.templates import RUN_VERSION, Template
 from sluice.visible_text import quoted
 
 

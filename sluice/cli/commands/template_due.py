@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 from sluice.cli.moments import local_time
 from sluice.cli.system import System
-from sluice.contracts.append_only import TemplateTrigger, TriggerDataset
-from sluice.contracts.matching import condition_text, due_text
-from sluice.contracts.numbers import counted
-from sluice.contracts.plan import Plan
-from sluice.contracts.problems import NotFound
-from sluice.contracts.templates import RUN_VERSION, Template
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.data.append_only import TemplateTrigger, TriggerDataset
+from sluice.contracts.templates.matching import condition_text, due_text
+from sluice.contracts.templates.plan import Plan
+from sluice.contracts.templates.templates import RUN_VERSION, Template
 
 
 def taken(plan: Plan) -> Iterator[str]:

@@ -13,8 +13,8 @@ from sluice.cli.options import GroupOption
 from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import TemplateFiles, read_template_files
-from sluice.contracts.problems import Finding, ServiceError, Unprocessable
-from sluice.contracts.templates import NewTemplate, Template, TemplateChanges
+from sluice.contracts.common.problems import Finding, ServiceError, Unprocessable
+from sluice.contracts.templates.templates import NewTemplate, Template, TemplateChanges
 
 Answer = TypeVar("Answer")
 

@@ -4,7 +4,7 @@ from sluice.cli.errors import plain_errors
 from sluice.cli.options import GivenOption, SharedArgument
 from sluice.cli.owners import whose
 from sluice.cli.system import System, with_system
-from sluice.contracts.owners import Share
+from sluice.contracts.access.owners import Share
 
 
 @with_system

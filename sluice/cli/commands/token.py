@@ -9,9 +9,9 @@ from sluice.cli.errors import plain_errors
 from sluice.cli.moments import local_time
 from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.access import Role
-from sluice.contracts.people import MOST_DAYS, USUAL_DAYS, NewToken, NewTokenSecret, Token
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.people import MAX_DAYS, USUAL_DAYS, NewToken, NewTokenSecret, Token
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
 from sluice.credentials import TOKEN, token_for
 from sluice.visible_text import quoted
 
@@ -53,7 +53,7 @@ def create(
     ] = None,
     days: Annotated[
         int,
-        typer.Option(min=1, max=MOST_DAYS, help="The number of days for which the token is valid."),
+        typer.Option(min=1, max=MAX_DAYS, help="The number of days for which the token is valid."),
     ] = USUAL_DAYS,
     person: PersonOption = None,
 ) -> None:

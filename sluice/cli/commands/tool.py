@@ -10,8 +10,8 @@ from sluice.cli.errors import plain_errors
 from sluice.cli.options import GroupOption
 from sluice.cli.output import err, out, print_json, print_table
 from sluice.cli.system import System, with_system
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.tools import NewTool, PortOfTool
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.templates.tools import NewTool, PortOfTool
 from sluice.os_errors import reason_of
 
 app = typer.Typer(

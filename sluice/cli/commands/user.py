@@ -7,12 +7,12 @@ import typer
 from sluice.cli.errors import plain_errors
 from sluice.cli.moments import local_time
 from sluice.cli.output import print_json, print_table
-from sluice.cli.passwords import asked_password
+from sluice.cli.passwords import prompt_password
 from sluice.cli.quotas import Chains, Data, Files, Waiting, quotas_text, said_quotas
 from sluice.cli.system import System, with_system
-from sluice.contracts.access import Role
-from sluice.contracts.people import Account, AccountChange, NewAccount, NewPassword
-from sluice.contracts.quotas import SetQuotas
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.people import Account, AccountChange, NewAccount, NewPassword
+from sluice.contracts.access.quotas import SetQuotas
 
 app = typer.Typer(
     no_args_is_help=True, help="Accounts of people, with their roles, groups and quotas."
@@ -48,7 +48,7 @@ def add(
     ] = False,
 ) -> None:
     """Create an account. Its password is asked for, or read from standard input."""
-    password = None if no_password else plain_errors(lambda: asked_password(twice=True))
+    password = None if no_password else plain_errors(lambda: prompt_password(twice=True))
     new = plain_errors(
         lambda: NewAccount(name=name, role=role, password=password, groups=group or [])
     )
@@ -129,13 +129,13 @@ def set_password(
     """
     if name is not None:
         new = plain_errors(
-            lambda: AccountChange(password=asked_password("new password", twice=True))
+            lambda: AccountChange(password=prompt_password("new password", twice=True))
         )
         _change(system, name, new, f"the password of {name} is another one now")
         return
     own = plain_errors(
         lambda: NewPassword(
-            old=asked_password("old password"), new=asked_password("new password", twice=True)
+            old=prompt_password("old password"), new=prompt_password("new password", twice=True)
         )
     )
     changed = system.ask(lambda c: c.operator.change_password(own))

@@ -18,9 +18,9 @@ from pydantic import ValidationError
 
 from sluice.cli.output import err
 from sluice.cli.system import System
-from sluice.contracts.assets import AssetCheck
-from sluice.contracts.problems import Finding, Unprocessable
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.common.problems import Finding, Unprocessable
+from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.data.assets import AssetCheck
 from sluice.os_errors import reason_of
 from sluice.visible_text import shown_path
 
@@ -28,7 +28,7 @@ from sluice.visible_text import shown_path
 _COLOURS, _PREFIX = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"^(?:ERROR|WARNING|INFO) ")
 _END = "Final process status is "
 #: The number of lines that an error shows of a tool's messages.
-_MOST_SAID = 20
+_MAX_SAID = 20
 _FOLDER, _LIST = "Directory", {"type": "array", "items": "File"}
 
 
@@ -87,7 +87,7 @@ def require_accepted(system: System, check: AssetCheck, files: Mapping[str, Path
 def _said(text: str) -> list[str]:
     """Return the last lines of messages, without colours, prefixes and the final status."""
     lines = [_PREFIX.sub("", _COLOURS.sub("", line)).strip() for line in text.splitlines()]
-    return [line for line in lines if line and not line.startswith(_END)][-_MOST_SAID:]
+    return [line for line in lines if line and not line.startswith(_END)][-_MAX_SAID:]
 
 
 def _inputs_of(check: AssetCheck) -> dict[str, Any]:

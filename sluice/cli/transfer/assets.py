@@ -13,7 +13,8 @@ from sluice.cli.connection import Connection
 from sluice.cli.output import err, human_bytes
 from sluice.cli.transfer.folders import contents_of, tell_hidden
 from sluice.cli.transfer.inputs import trouble_with
-from sluice.contracts.assets import (
+from sluice.contracts.common.problems import Conflict, Finding, Unprocessable
+from sluice.contracts.data.assets import (
     PIECE,
     AssetCheck,
     AssetDraft,
@@ -22,7 +23,6 @@ from sluice.contracts.assets import (
     NewAssetFile,
     StoredAsset,
 )
-from sluice.contracts.problems import Conflict, Finding, Unprocessable
 from sluice.storage import checksum_of
 from sluice.visible_text import quoted, shown_path
 

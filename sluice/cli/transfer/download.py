@@ -15,8 +15,8 @@ import httpx
 from sluice import storage
 from sluice.cli.connection import Connection
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.datasets import File
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.data.datasets import File
 from sluice.storage.entries import temporary_name
 from sluice.visible_text import quoted
 

@@ -8,11 +8,11 @@ from uuid import UUID
 
 from sluice.cli.connection import Connection
 from sluice.cli.transfer.download import fetch_files
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import File
-from sluice.contracts.naming import own_name
-from sluice.contracts.problems import ServiceError
-from sluice.contracts.tasks import Job
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.naming import own_name
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.data.datasets import File
+from sluice.contracts.jobs.tasks import Job
 
 #: The folder beside the outputs, with a folder for each step and, in it, each failed job.
 FOLDER = "failed"

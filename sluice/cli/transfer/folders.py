@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sluice.cli.output import err
-from sluice.contracts.numbers import counted
+from sluice.contracts.common.numbers import counted
 from sluice.visible_text import shown_path
 
 #: The number of paths that a message names before "…".

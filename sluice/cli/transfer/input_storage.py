@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from sluice.cli.connection import Connection
-from sluice.contracts.datasets import Storage
-from sluice.contracts.problems import NotAvailable
-from sluice.contracts.states import StorageType
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import Storage
 
 
 async def input_storage(connection: Connection, *, needed: int | None) -> Storage:

@@ -21,10 +21,10 @@ from sluice.cli.transfer.folders import (
     named_in_short,
     tell_hidden,
 )
-from sluice.contracts.base import FileName
-from sluice.contracts.naming import MAX_NAME_BYTES, name_bytes
-from sluice.contracts.plan import DataEntries, SecondaryFile
-from sluice.contracts.problems import Finding, Unprocessable
+from sluice.contracts.common.base import FileName
+from sluice.contracts.common.naming import MAX_NAME_BYTES, name_bytes
+from sluice.contracts.common.problems import Finding, Unprocessable
+from sluice.contracts.templates.plan import DataEntries, SecondaryFile
 from sluice.visible_text import shown_path
 
 _FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from sluice import storage
-from sluice.contracts.chains import ChainOutput
-from sluice.contracts.datasets import File
+from sluice.contracts.chains.chains import ChainOutput
+from sluice.contracts.data.datasets import File
 from sluice.visible_text import quoted
 
 

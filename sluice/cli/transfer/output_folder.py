@@ -5,10 +5,10 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from sluice.contracts.problems import Conflict, Unprocessable
+from sluice.contracts.common.problems import Conflict, Unprocessable
 
 #: The number of files that a message names.
-_MOST_NAMED = 5
+_MAX_NAMED = 5
 
 
 class FilesExist(Conflict):
@@ -16,8 +16,8 @@ class FilesExist(Conflict):
 
     def __init__(self, folder: Path, paths: Iterable[Path]) -> None:
         found = sorted(path.relative_to(folder).as_posix() for path in paths)
-        others = f" and {len(found) - _MOST_NAMED} more" if len(found) > _MOST_NAMED else ""
-        names = ", ".join(found[:_MOST_NAMED]) + others
+        others = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
+        names = ", ".join(found[:_MAX_NAMED]) + others
         super().__init__(
             f"--out {folder}: it has {names} already; name another folder, or overwrite with"
             " --force"

@@ -18,11 +18,11 @@ from sluice.cli.transfer.inputs import (
     with_named_beside,
 )
 from sluice.cli.transfer.upload import take_dataset_back, upload_files
-from sluice.contracts.asset_refs import is_asset
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.naming import MAX_DATASET_NAME, fitting_name
-from sluice.contracts.plan import DataEntries, Plan
-from sluice.contracts.problems import Finding, Unprocessable
+from sluice.contracts.common.naming import MAX_DATASET_NAME, fitting_name
+from sluice.contracts.common.problems import Finding, Unprocessable
+from sluice.contracts.data.asset_refs import is_asset
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.templates.plan import DataEntries, Plan
 from sluice.visible_text import quoted, shown_path
 
 _CLASSES = ("File", "Directory")

@@ -14,12 +14,12 @@ from sluice.cli.connection import Connection
 from sluice.cli.transfer.download import fetch_files
 from sluice.cli.transfer.output_bundles import unpack_output
 from sluice.cli.transfer.output_folder import FilesExist
-from sluice.contracts.chains import Chain, ChainOutput
-from sluice.contracts.datasets import Dataset, File
-from sluice.contracts.naming import delivered_name, own_name
-from sluice.contracts.partial import PartialOutputs
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import EntryKind
+from sluice.contracts.chains.chains import Chain, ChainOutput
+from sluice.contracts.common.naming import delivered_name, own_name
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import EntryKind
+from sluice.contracts.data.datasets import Dataset, File
+from sluice.contracts.data.partial import PartialOutputs
 
 MANIFEST = "manifest.json"
 

@@ -20,12 +20,19 @@ from sluice.cli.transfer.inputs import (
     original,
     trouble_with_name,
 )
-from sluice.contracts.datasets import Dataset, NewDataset, NewFile
-from sluice.contracts.numbers import counted
-from sluice.contracts.owners import EVERYONE
-from sluice.contracts.problems import Conflict, Finding, ServiceError, Unprocessable
-from sluice.contracts.quotas import HolderKind, Quantity, Quota, QuotaHolder, Quotas, ReachedQuota
-from sluice.contracts.states import DatasetState
+from sluice.contracts.access.owners import EVERYONE
+from sluice.contracts.access.quotas import (
+    HolderKind,
+    Quantity,
+    Quota,
+    QuotaHolder,
+    Quotas,
+    ReachedQuota,
+)
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.problems import Conflict, Finding, ServiceError, Unprocessable
+from sluice.contracts.common.states import DatasetState
+from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile
 from sluice.visible_text import quoted, shown_path
 
 #: A file of so many bytes is registered at once, and others in batches of so many files. Registered

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sluice.cli.connection import Connection
-from sluice.contracts.logs import FollowedLog
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import JobState
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import JobState
+from sluice.contracts.jobs.logs import FollowedLog
 
 #: Seconds between two requests.
 _PAUSE = 1.0

@@ -13,9 +13,9 @@ from rich.progress import (
 )
 
 from sluice.cli.output import err
-from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.numbers import counted
-from sluice.contracts.states import StepState
+from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.states import StepState
 
 _NOTES = {
     StepState.PENDING: "waits",

@@ -5,9 +5,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from sluice.cli.connection import Connection
-from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import ChainState, StepState
+from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import ChainState, StepState
 from sluice.embedded.readiness import read_pilots_down, read_refusal
 from sluice.stalled_steps import LONG_WAIT, is_stalled, reason_in
 

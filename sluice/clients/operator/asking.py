@@ -11,7 +11,7 @@ from uuid import UUID
 import httpx
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.asking_watch import (
+from sluice.contracts.human_tasks.asking_watch import (
     AskDevice,
     AskDevices,
     AskLink,
@@ -79,7 +79,7 @@ class AskWatchCalls(ServiceClient):
         """
         return await self.call("GET", f"{of.path}/devices", answer=AskDevices)
 
-    async def set_standing(self, device: UUID, new: SetDeviceState) -> AskDevice:
+    async def set_device_state(self, device: UUID, new: SetDeviceState) -> AskDevice:
         """Set the standing of a browser.
 
         Raises:

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient, path_of
 from sluice.clients.dms_pieces import JOINING
-from sluice.contracts.assets import (
+from sluice.contracts.data.assets import (
     Asset,
     AssetDraft,
     AssetFile,

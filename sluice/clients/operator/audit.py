@@ -1,7 +1,7 @@
 """Calls to the operator service about the audit log."""
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.audit import AuditPage, AuditVerdicts
+from sluice.contracts.access.audit import AuditPage, AuditVerdicts
 
 
 class AuditCalls(ServiceClient):

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from sluice.clients.base import API, AnswerT, ServiceClient
 from sluice.clients.chain_filters import ChainFilters
-from sluice.contracts.chains import (
+from sluice.contracts.chains.chains import (
     Chain,
     ChainOutputs,
     ChainPage,
@@ -14,8 +14,8 @@ from sluice.contracts.chains import (
     RerunChain,
     RerunPlan,
 )
-from sluice.contracts.partial import PartialOutputs
-from sluice.contracts.tasks import Cancel, Prioritise
+from sluice.contracts.data.partial import PartialOutputs
+from sluice.contracts.jobs.tasks import Cancel, Prioritise
 
 
 class ChainCalls(ServiceClient):

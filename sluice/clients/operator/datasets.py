@@ -8,9 +8,18 @@ from uuid import UUID
 import httpx
 
 from sluice.clients.base import API, ServiceClient
-from sluice.clients.paging import MOST_FILES, each_file, each_known
-from sluice.contracts.append_only_list import AppendOnlyDataset, AppendOnlyList
-from sluice.contracts.datasets import (
+from sluice.clients.paging import MAX_FILES, each_file, each_known
+from sluice.contracts.access.owners import Share
+from sluice.contracts.chains.intake import (
+    Dismissed,
+    Rematch,
+    Rematched,
+    RematchedAll,
+    TieList,
+    UnmatchedList,
+)
+from sluice.contracts.data.append_only_list import AppendOnlyDataset, AppendOnlyList
+from sluice.contracts.data.datasets import (
     CloseDataset,
     Dataset,
     DatasetPage,
@@ -23,15 +32,6 @@ from sluice.contracts.datasets import (
     Registered,
     Storage,
 )
-from sluice.contracts.intake import (
-    Dismissed,
-    Rematch,
-    Rematched,
-    RematchedAll,
-    TieList,
-    UnmatchedList,
-)
-from sluice.contracts.owners import Share
 
 
 class DatasetCalls(ServiceClient):
@@ -80,7 +80,7 @@ class DatasetCalls(ServiceClient):
         """
         return await self.call("GET", f"{API}/datasets/{uid}/status", answer=DatasetStatus)
 
-    async def standing(self, *, uid: UUID | None = None) -> list[AppendOnlyDataset]:
+    async def append_only_datasets(self, *, uid: UUID | None = None) -> list[AppendOnlyDataset]:
         """Return the append-only data sets, or only the one with ``uid``."""
         path, params = f"{API}/standing", {"uid": uid}
         return (await self.call("GET", path, params=params, answer=AppendOnlyList)).standing
@@ -107,7 +107,7 @@ class DatasetCalls(ServiceClient):
             NotFound: There is no such data set.
         """
         async for file in each_file(
-            lambda after: self.files(dataset, after=after, limit=MOST_FILES)
+            lambda after: self.files(dataset, after=after, limit=MAX_FILES)
         ):
             yield file
 

@@ -1,7 +1,7 @@
 """Calls to the operator service about groups."""
 
 from sluice.clients.base import API, ServiceClient, path_of
-from sluice.contracts.groups import Group, GroupList, SetGroup
+from sluice.contracts.access.groups import Group, GroupList, SetGroup
 
 
 class GroupCalls(ServiceClient):

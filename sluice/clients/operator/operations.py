@@ -3,17 +3,17 @@
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient, path_of
-from sluice.contracts.attention import Acknowledge, NoticeList
-from sluice.contracts.chains import (
+from sluice.contracts.chains.attention import Acknowledge, NoticeList
+from sluice.contracts.chains.chains import (
     Chain,
 )
-from sluice.contracts.limits import LimitList, SetLimit
-from sluice.contracts.pilot_detail import PilotDetail
-from sluice.contracts.pilot_list import PilotList
+from sluice.contracts.jobs.limits import LimitList, SetLimit
+from sluice.contracts.jobs.steps import SetStepPriority, StepList
+from sluice.contracts.jobs.warm_workers import LoadTool
+from sluice.contracts.pilots.pilot_detail import PilotDetail
+from sluice.contracts.pilots.pilot_list import PilotList
+from sluice.contracts.pilots.sites import NewSite, NewSiteSecret, Site, SiteList
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
-from sluice.contracts.sites import NewSite, NewSiteSecret, Site, SiteList
-from sluice.contracts.steps import SetStepPriority, StepList
-from sluice.contracts.warm_workers import LoadTool
 
 
 class OperationCalls(ServiceClient):

@@ -3,13 +3,13 @@
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient, path_of
-from sluice.contracts.device_login import (
+from sluice.contracts.access.device_login import (
     DeviceAnswer,
     DeviceLogin,
     DeviceQuestion,
     NewDeviceLogin,
 )
-from sluice.contracts.people import (
+from sluice.contracts.access.people import (
     Account,
     AccountChange,
     AccountList,
@@ -23,7 +23,7 @@ from sluice.contracts.people import (
     TokenList,
     TokenQuestion,
 )
-from sluice.contracts.quotas import PersonQuotas, SetQuotas
+from sluice.contracts.access.quotas import PersonQuotas, SetQuotas
 
 
 class PeopleCalls(ServiceClient):

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient, path_of
-from sluice.contracts.secrets import NewSecret, Sealed, Secret, SecretList
+from sluice.contracts.access.secrets import NewSecret, Sealed, Secret, SecretList
 
 
 class SecretCalls(ServiceClient):

@@ -7,10 +7,10 @@ import httpx
 
 from sluice.clients.base import API
 from sluice.clients.jobs import JobCalls
-from sluice.contracts.chains import ChainTask, ChainTaskList
-from sluice.contracts.logs import FollowedLog
-from sluice.contracts.states import StepState
-from sluice.contracts.tasks import Schedulability
+from sluice.contracts.chains.chains import ChainTask, ChainTaskList
+from sluice.contracts.common.states import StepState
+from sluice.contracts.jobs.logs import FollowedLog
+from sluice.contracts.jobs.tasks import Schedulability
 
 
 class TaskCalls(JobCalls):

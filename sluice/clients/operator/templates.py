@@ -5,9 +5,9 @@ from pathlib import Path
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient, path_of
-from sluice.contracts.append_only import TemplateTrigger
-from sluice.contracts.owners import Share
-from sluice.contracts.templates import (
+from sluice.contracts.access.owners import Share
+from sluice.contracts.data.append_only import TemplateTrigger
+from sluice.contracts.templates.templates import (
     CheckedTemplate,
     CheckTemplate,
     NewTemplate,

@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.clients.base import API, ServiceClient
-from sluice.contracts.times import Timeline, WorkTimes
+from sluice.contracts.jobs.times import Timeline, WorkTimes
 
 
 class TimesCalls(ServiceClient):

@@ -1,7 +1,14 @@
 """Calls to the operator service about the library of tools."""
 
 from sluice.clients.base import API, ServiceClient, path_of
-from sluice.contracts.tools import ComposeTools, Composition, NewTool, StoredTool, Tool, ToolList
+from sluice.contracts.templates.tools import (
+    ComposeTools,
+    Composition,
+    NewTool,
+    StoredTool,
+    Tool,
+    ToolList,
+)
 
 
 class ToolCalls(ServiceClient):

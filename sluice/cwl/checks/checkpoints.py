@@ -5,7 +5,7 @@ Pilots keep files of the folder of one tool, so each job must run one tool in on
 
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.contracts.checkpoints import Checkpoint
+from sluice.contracts.jobs.checkpoints import Checkpoint
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.hidden_lists import hides_list
 from sluice.cwl.documents.workflow import Step

@@ -1,7 +1,7 @@
 """Checks of templates with triggers, and of outputs for append-only data sets."""
 
-from sluice.contracts.append_only import Trigger
-from sluice.contracts.matching import holds
+from sluice.contracts.data.append_only import Trigger
+from sluice.contracts.templates.matching import holds
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.documents.types import is_optional
 from sluice.cwl.properties.match_fields import Match

@@ -1,6 +1,6 @@
 """Checks of the extension fields (``sluice:…``) against their workflow."""
 
-from sluice.contracts.states import TaskMode
+from sluice.contracts.common.states import TaskMode
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.properties.match_fields import Match
 from sluice.cwl.reading.findings import START, Findings, did_you_mean

@@ -4,8 +4,8 @@ A merge in groups writes several files, which not every downstream step can take
 levels, jobs take the outputs of other jobs of the same step.
 """
 
-from sluice.contracts.plan import Boundary
-from sluice.contracts.states import InputMode, TaskMode
+from sluice.contracts.common.states import InputMode, TaskMode
+from sluice.contracts.templates.plan import Boundary
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.dataflow.merging import pick_of

@@ -4,8 +4,8 @@ The input files of the step are invocations to run (``sluice:invoke``), or peopl
 (``sluice:ask``).
 """
 
-from sluice.contracts.ask import Ask
-from sluice.contracts.states import EntryKind
+from sluice.contracts.common.states import EntryKind
+from sluice.contracts.human_tasks.ask import Ask
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.documents.workflow import Step
 from sluice.cwl.features import OF_TOOLS

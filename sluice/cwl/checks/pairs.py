@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sluice.cwl.dataflow.dataflow import Dataflow
-from sluice.cwl.dataflow.numbering import MOST_DATA_SETS, Numbering
+from sluice.cwl.dataflow.numbering import MAX_DATA_SETS, Numbering
 from sluice.cwl.documents.workflow import Step
 from sluice.cwl.reading.findings import Findings, text_place
 
@@ -17,10 +17,10 @@ def check_pairs(flow: Dataflow, findings: Findings) -> None:
     for name, step in flow.workflow.steps.items():
         data = [link for link in step.scatter if flow.wiring.is_data(name, link)]
         for link in data:
-            if len(numbering.lineage(name, link)) > MOST_DATA_SETS:
+            if len(numbering.lineage(name, link)) > MAX_DATA_SETS:
                 findings.error(
                     step.place_of("scatter"),
-                    f"step '{name}' scatters over more than {MOST_DATA_SETS} data sets",
+                    f"step '{name}' scatters over more than {MAX_DATA_SETS} data sets",
                 )
                 break
         if step.crosses or not data or numbering.by_place(step):

@@ -3,7 +3,7 @@
 Such scatters count the entries, so none of the entries may be missing.
 """
 
-from sluice.contracts.scatters import unequal_lists
+from sluice.contracts.templates.scatters import unequal_lists
 from sluice.cwl.checks.link_types import given_by, may_lack
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.numbering import Numbering

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.contracts.secrets import SCHEME
+from sluice.contracts.access.secrets import SCHEME
 from sluice.cwl.checks.expressions import input_of, references_in, texts_of
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.documents.types import short_form, without_null

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from sluice.contracts.states import TaskMode
+from sluice.contracts.common.states import TaskMode
 from sluice.cwl.checks.inputs import check_default
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.file_defaults import defaults_of

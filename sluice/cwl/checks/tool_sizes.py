@@ -11,12 +11,12 @@ from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl.reading.findings import Findings
 from sluice.cwl.reading.nodes import named_nodes
-from sluice.cwl.reading.yaml_text import MOST_NODES
+from sluice.cwl.reading.yaml_text import MAX_NODES
 
 #: Values in all tools together. With 100 values a step, this is five times the limit of steps.
-MOST_VALUES = 4 * MOST_NODES
+MAX_VALUES = 4 * MAX_NODES
 #: Characters in all tools together. The plan is read whenever one of its steps starts.
-MOST_CHARACTERS = 8 * 1024 * 1024
+MAX_CHARACTERS = 8 * 1024 * 1024
 
 
 @dataclass(slots=True)
@@ -41,7 +41,7 @@ class _Size:
 
     @property
     def is_too_much(self) -> bool:
-        return self.values > MOST_VALUES or self.characters > MOST_CHARACTERS
+        return self.values > MAX_VALUES or self.characters > MAX_CHARACTERS
 
 
 def check_tool_sizes(workflow: CommentedMap, findings: Findings) -> bool:
@@ -76,7 +76,7 @@ class _Scale:
                 self._findings.error(
                     step.place,
                     f"the tools up to step '{step.name}', each with what the workflow requires for"
-                    f" it, come to more than {MOST_VALUES} values or {MOST_CHARACTERS >> 20} MiB of"
+                    f" it, come to more than {MAX_VALUES} values or {MAX_CHARACTERS >> 20} MiB of"
                     " text: too much for a template; let only the tools that need it have what is"
                     " large",
                 )

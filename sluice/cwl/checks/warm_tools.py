@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.contracts.needs import Warm
+from sluice.contracts.jobs.needs import Warm
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.hidden_lists import hides_list
 from sluice.cwl.documents.workflow import Step

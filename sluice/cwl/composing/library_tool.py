@@ -11,7 +11,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.contracts.problems import Finding
+from sluice.contracts.common.problems import Finding
 from sluice.cwl.checks.type_depth import check_type_depth
 from sluice.cwl.documents.types import is_optional, normal_type, without_null
 from sluice.cwl.plan.documentation import documentation
@@ -22,7 +22,7 @@ from sluice.cwl.reading.nodes import named_nodes, plain_json
 from sluice.cwl.reading.yaml_text import read_text
 
 #: The largest text of a tool, in bytes.
-MOST_TOOL = 256 * 1024
+MAX_TOOL = 256 * 1024
 #: Fields that belong to a document, and not to a process inside a workflow.
 _OF_DOCUMENTS = ("cwlVersion", "$namespaces", "$schemas", "id")
 #: Fields that refer to other files.
@@ -89,8 +89,8 @@ def read_tool(text: str, *, file: str) -> tuple[LibraryTool | None, list[Finding
         The tool, or None if it cannot be joined, and the findings.
     """
     findings = Findings(file)
-    if len(text.encode(errors="replace")) > MOST_TOOL:
-        findings.error(START, f"a tool of the library has at most {MOST_TOOL} bytes")
+    if len(text.encode(errors="replace")) > MAX_TOOL:
+        findings.error(START, f"a tool of the library has at most {MAX_TOOL} bytes")
         return None, findings.sorted()
     root = read_text(text, findings)
     if root is None and findings.failed:

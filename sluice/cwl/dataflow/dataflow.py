@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from sluice.contracts.append_only import Collect
-from sluice.contracts.asset_refs import AssetRef, is_asset
-from sluice.contracts.secrets import SCHEME, SecretRef
+from sluice.contracts.access.secrets import SCHEME, SecretRef
+from sluice.contracts.data.append_only import Collect
+from sluice.contracts.data.asset_refs import AssetRef, is_asset
 from sluice.cwl.dataflow.chosen_outputs import add_choosing_steps
 from sluice.cwl.dataflow.links import Wiring, read_links
 from sluice.cwl.documents.workflow import Workflow, read_workflow

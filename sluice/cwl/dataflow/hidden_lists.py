@@ -1,7 +1,7 @@
 """Ports whose type does not say whether they take one file or a whole data set."""
 
-from sluice.contracts.plan import main_input_mode
-from sluice.contracts.states import EntryKind, InputMode
+from sluice.contracts.common.states import EntryKind, InputMode
+from sluice.contracts.templates.plan import main_input_mode
 from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.documents.types import is_list, members_of
 from sluice.cwl.documents.workflow import Step

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from sluice.contracts.states import InputMode, TaskMode
+from sluice.contracts.common.states import InputMode, TaskMode
 from sluice.cwl.dataflow.data_input import find_data_input
 from sluice.cwl.dataflow.items import are_items
 from sluice.cwl.dataflow.merging import check_merge, merged_stream

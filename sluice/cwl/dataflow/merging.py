@@ -8,7 +8,7 @@ other.
 from collections.abc import Sequence
 from typing import Any
 
-from sluice.contracts.states import Pick
+from sluice.contracts.common.states import Pick
 from sluice.cwl.dataflow.streams import EntryStream
 from sluice.cwl.documents.types import (
     array_of,

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
 from itertools import islice
 
-from sluice.contracts.plan import STRIDE
-from sluice.contracts.states import TaskMode
+from sluice.contracts.common.states import TaskMode
+from sluice.contracts.templates.plan import STRIDE
 from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.documents.types import may_be_null
 from sluice.cwl.documents.workflow import Link, SourcePort, Step, Workflow
@@ -28,7 +28,7 @@ Filters = frozenset[tuple[str, ...]]
 _NOTHING: Filters = frozenset()
 
 #: More data sets would need numbers that databases and other languages cannot hold.
-MOST_DATA_SETS = 900
+MAX_DATA_SETS = 900
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class Numbering:
         The result is cut one above the limit: doubled at each step, it could grow to millions.
         """
         names = (name for origin in self.wiring.sources(step, link) for name in self._of(origin))
-        return tuple(islice(names, MOST_DATA_SETS + 1))
+        return tuple(islice(names, MAX_DATA_SETS + 1))
 
     def by_place(self, step: Step) -> bool:
         """Return whether the step pairs different inputs of the workflow by position."""
@@ -106,9 +106,9 @@ class Numbering:
         for origin in self.wiring.sources(step.name, link.name):
             own = _filters_of(origin, self.workflow) if chosen else _NOTHING
             found += [before | own if own else before for before in self._filters(origin)]
-            if len(found) > MOST_DATA_SETS:
+            if len(found) > MAX_DATA_SETS:
                 break
-        return found[: MOST_DATA_SETS + 1]
+        return found[: MAX_DATA_SETS + 1]
 
     def _filters(self, origin: SourcePort) -> tuple[Filters, ...]:
         if origin not in self._filtered:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from sluice.contracts.plan import DataEntries, SecondaryFile
+from sluice.contracts.templates.plan import DataEntries, SecondaryFile
 from sluice.cwl.documents.types import ARRAY_OF_FILES, without_null
 from sluice.cwl.documents.workflow import Port
 

@@ -1,6 +1,6 @@
 """Steps that run once on single values: they read one entry, or none if nothing was given."""
 
-from sluice.contracts.states import InputMode, TaskMode
+from sluice.contracts.common.states import InputMode, TaskMode
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.merging import pick_of
 from sluice.cwl.documents.types import is_optional, may_be_null

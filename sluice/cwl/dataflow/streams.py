@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sluice.contracts.states import EntryKind
+from sluice.contracts.common.states import EntryKind
 from sluice.cwl.documents.types import PRIMITIVES, holds_files, is_list, type_names, without_null
 from sluice.cwl.documents.workflow import InputOfStep, Port, SourcePort, Workflow
 from sluice.cwl.reading.nodes import mappings

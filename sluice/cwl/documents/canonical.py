@@ -12,13 +12,13 @@ from sluice.cwl.documents.type_definitions import types_of
 from sluice.cwl.documents.versions import mark_versions
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import NamedNode, clone, count_values, local_name, named_nodes, put_at
-from sluice.cwl.reading.yaml_text import MOST_NODES
+from sluice.cwl.reading.yaml_text import MAX_NODES
 from sluice.visible_text import quoted
 
 #: What a step can run. A tuple and no set, because the looked-up value may be unhashable.
 _CLASSES = tuple(features.PROCESSES)
 #: The largest depth of workflows within workflows.
-MOST_NESTED_WORKFLOWS = 8
+MAX_NESTED_WORKFLOWS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class _Tools:
     @property
     def is_cut(self) -> bool:
         """Whether too many values were copied."""
-        return self.copied > MOST_NODES
+        return self.copied > MAX_NODES
 
     def put_into(self, workflow: CommentedMap, *, depth: int) -> set[str]:
         """Put the tools of a workflow into its steps.
@@ -108,7 +108,7 @@ class _Tools:
             self.findings.error(text_place(body, "run"), f"'run' of step '{name}' is not a tool")
             return None
         kind = run.get("class")
-        is_too_deep = depth > MOST_NESTED_WORKFLOWS
+        is_too_deep = depth > MAX_NESTED_WORKFLOWS
         if kind not in _CLASSES or is_too_deep or (kind == "Operation" and depth > 0):
             self.findings.error(text_place(run, "class"), _other_class(kind, name, depth))
             return None
@@ -155,7 +155,7 @@ class _Tools:
             return copy
         self.findings.error(
             place,
-            f"more than {MOST_NODES} values with what the steps up to here run: too many for a"
+            f"more than {MAX_NODES} values with what the steps up to here run: too many for a"
             " template",
         )
         return None
@@ -181,7 +181,7 @@ def _stand_in(step: NamedNode, body: CommentedMap) -> CommentedMap:
 
 
 def _other_class(kind: Any, step: str, depth: int) -> str:
-    most = MOST_NESTED_WORKFLOWS
+    most = MAX_NESTED_WORKFLOWS
     match kind:
         case "Workflow" | "CommandLineTool" | "ExpressionTool" if depth > most:
             return f"step '{step}' lies in {depth} workflows: at most {most} may be nested"

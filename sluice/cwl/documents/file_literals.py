@@ -10,7 +10,7 @@ from sluice.cwl.reading.findings import Findings, text_place
 from sluice.cwl.reading.nodes import put_at
 
 #: The largest ``contents`` that CWL allows, in bytes.
-MOST_CONTENTS = 64 * 1024
+MAX_CONTENTS = 64 * 1024
 _FIELDS = ("location", "path")
 
 
@@ -33,10 +33,10 @@ def make_literal(node: CommentedMap, key: str, text: str, findings: Findings) ->
         findings: Gets the error.
     """
     place, size = text_place(node, key), len(text.encode())
-    if size > MOST_CONTENTS:
+    if size > MAX_CONTENTS:
         findings.error(
             place,
-            f"'{key}' names a file of {size} bytes: at most {MOST_CONTENTS} (64 KiB) go to jobs"
+            f"'{key}' names a file of {size} bytes: at most {MAX_CONTENTS} (64 KiB) go to jobs"
             " with the template; install it with the tool, or let the workflow have an input of"
             " type File for it",
         )

@@ -22,7 +22,7 @@ from sluice.cwl.documents.types import MAX_TYPE_LEVELS, PRIMITIVES, STREAMS
 from sluice.cwl.reading.files import FileRefused, FileSet
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import clone, count_values, named_nodes
-from sluice.cwl.reading.yaml_text import MOST_NODES
+from sluice.cwl.reading.yaml_text import MAX_NODES
 
 _KNOWN = PRIMITIVES | STREAMS
 
@@ -323,10 +323,10 @@ class _Reader:
         together = 0
         for definition, place in self.users:
             together += extents[definition.name].values
-            if together > MOST_NODES:
+            if together > MAX_NODES:
                 raise _TooMuch(
                     place,
-                    f"more than {MOST_NODES} values with the types up to here: too many"
+                    f"more than {MAX_NODES} values with the types up to here: too many"
                     " for a template",
                 )
 

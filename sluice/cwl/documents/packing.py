@@ -10,7 +10,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.contracts.problems import Finding, Unprocessable
+from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.cwl.documents.file_literals import make_literal, naming_field
 from sluice.cwl.documents.named_types import address_types
 from sluice.cwl.documents.versions import drop_inner_versions
@@ -26,9 +26,9 @@ from sluice.cwl.reading.nodes import (
     plain_json,
     put_at,
 )
-from sluice.cwl.reading.yaml_text import MOST_BYTES, MOST_DEPTH, MOST_NODES, ValueBudget, read_text
+from sluice.cwl.reading.yaml_text import MAX_BYTES, MAX_DEPTH, MAX_NODES, ValueBudget, read_text
 
-_MOST_LEVELS = 16
+_MAX_LEVELS = 16
 
 #: The processes that a ``#name`` may mean in the file that is inlined. None for the first file,
 #: whose references stay.
@@ -221,10 +221,10 @@ class _Reader:
         if not run.startswith("#"):
             return self._other(step, "run", base, stack)
         part = None if graph is None else graph.get(local_name(run))
-        if graph is None or part is None or self.values > MOST_NODES:
+        if graph is None or part is None or self.values > MAX_NODES:
             return run
         me = f"{self.files.identity(base)}#{local_name(run)}"
-        if me in stack or len(stack) > _MOST_LEVELS:
+        if me in stack or len(stack) > _MAX_LEVELS:
             self.findings.error(
                 text_place(step, "run"), f"{base}#{local_name(run)} refers to itself"
             )
@@ -250,11 +250,11 @@ class _Reader:
 
     def _has_room(self, text: str, place: TextPlace) -> bool:
         self.characters += len(text)
-        if self.characters > MOST_BYTES:
+        if self.characters > MAX_BYTES:
             self.findings.error(
                 place, "the texts included up to here are more than 2 MiB: too much"
             )
-        return self.characters <= MOST_BYTES
+        return self.characters <= MAX_BYTES
 
     def _give_contents(self, node: CommentedMap, base: str) -> None:
         """Give a File object that names a file of the template the text of the file."""
@@ -276,14 +276,14 @@ class _Reader:
             text_place(node, key),
             f"{self.files.identity(file)}#{local_name(fragment) if fragment else ''}",
         )
-        if me in stack or len(stack) > _MOST_LEVELS:
+        if me in stack or len(stack) > _MAX_LEVELS:
             self.findings.error(place, f"{file} refers to itself")
             return as_it_was
         if file not in self.parsed:
             text = self.read(file, place)
             self.parsed[file] = None if text is None else self.parse(text, file)
         other = self.parsed[file]
-        if other is None or self.values > MOST_NODES:
+        if other is None or self.values > MAX_NODES:
             return as_it_was
         self.inlined = True
         part, graph = self._part(other, fragment, place, file)
@@ -298,15 +298,15 @@ class _Reader:
     def _copied(self, node: Any, place: TextPlace) -> Any:
         """Return a copy of ``node``, or None if the document would become too large or too deep."""
         self.values += count_values(node)
-        if self.values > MOST_NODES:
+        if self.values > MAX_NODES:
             self.findings.error(
                 place,
-                f"more than {MOST_NODES} values with the files up to here: too many for a template",
+                f"more than {MAX_NODES} values with the files up to here: too many for a template",
             )
-        elif self.depth + depth_of(node) > MOST_DEPTH:
+        elif self.depth + depth_of(node) > MAX_DEPTH:
             self.findings.error(
                 place,
-                f"more than {MOST_DEPTH} levels of nesting with this file: too deep for a template",
+                f"more than {MAX_DEPTH} levels of nesting with this file: too deep for a template",
             )
         else:
             return clone(node)

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sluice.contracts.append_only import Collect
-from sluice.contracts.needs import Needs
-from sluice.contracts.plan import (
+from sluice.contracts.common.states import EntryKind
+from sluice.contracts.data.append_only import Collect
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.templates.plan import (
     DataEntries,
     Parameter,
     Plan,
@@ -13,7 +14,6 @@ from sluice.contracts.plan import (
     PlanStep,
     Retention,
 )
-from sluice.contracts.states import EntryKind
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.numbering import Numbering
 from sluice.cwl.dataflow.secondary_files import data_entries

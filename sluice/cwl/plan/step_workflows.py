@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sluice.contracts.states import EntryKind, InputMode
+from sluice.contracts.common.states import EntryKind, InputMode
 from sluice.cwl.dataflow.hidden_lists import modes_of
 from sluice.cwl.dataflow.links import Wiring
 from sluice.cwl.documents.types import ARRAY_OF_FILES, normal_type, without_null

@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sluice.contracts.needs import Needs
-from sluice.contracts.plan import (
+from sluice.contracts.common.states import EntryKind, InputMode, TaskMode
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.templates.plan import (
     Argument,
     Constant,
     NextSource,
@@ -15,7 +16,6 @@ from sluice.contracts.plan import (
     StepOutput,
     main_input_mode,
 )
-from sluice.contracts.states import EntryKind, InputMode, TaskMode
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.file_defaults import defaults_of
 from sluice.cwl.dataflow.links import SideLink

@@ -5,8 +5,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.contracts.base import ImageName
-from sluice.contracts.needs import ContainerImage
+from sluice.contracts.common.base import ImageName
+from sluice.contracts.jobs.needs import ContainerImage
 from sluice.cwl.features import CONTAINERS, refused_features
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 from sluice.visible_text import quoted

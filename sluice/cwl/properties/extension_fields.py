@@ -10,15 +10,15 @@ from typing import Any, Literal
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.contracts.ask import Ask
-from sluice.contracts.asset_refs import AssetRef, is_asset
-from sluice.contracts.checkpoints import EXAMPLE, Checkpoint
-from sluice.contracts.gpus import GpuAmount
-from sluice.contracts.needs import Warm
-from sluice.contracts.plan import Batch, Boundary, MergeGroups, Require, Retention, Retry
-from sluice.contracts.resources import NamedAmounts, WantedLabels
-from sluice.contracts.secrets import SCHEME, SecretRef
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.access.secrets import SCHEME, SecretRef
+from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.data.asset_refs import AssetRef, is_asset
+from sluice.contracts.human_tasks.ask import Ask
+from sluice.contracts.jobs.checkpoints import EXAMPLE, Checkpoint
+from sluice.contracts.jobs.gpus import GpuAmount
+from sluice.contracts.jobs.needs import Warm
+from sluice.contracts.jobs.resources import NamedAmounts, WantedLabels
+from sluice.contracts.templates.plan import Batch, Boundary, MergeGroups, Require, Retention, Retry
 from sluice.cwl.features import LATER
 from sluice.cwl.properties.conditions import WrongConditionError, amount_of
 from sluice.cwl.properties.field_value import FieldValue, Reader

@@ -5,7 +5,7 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
-from sluice.cwl.documents.canonical import MOST_NESTED_WORKFLOWS
+from sluice.cwl.documents.canonical import MAX_NESTED_WORKFLOWS
 from sluice.cwl.documents.document import Document
 from sluice.cwl.features import LATER
 from sluice.cwl.properties.extension_fields import FIELDS
@@ -14,7 +14,7 @@ from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_
 from sluice.cwl.reading.nodes import local_name, named_nodes
 
 #: The number of steps of nested workflows from which on fields are not read.
-_MOST_NESTED = 2000
+_MAX_NESTED = 2000
 
 NAMESPACE = "urn:sluice:cwl:"
 PREFIX = "sluice"
@@ -148,10 +148,10 @@ class _Reader:
             if (
                 not isinstance(run, CommentedMap)
                 or run.get("class") != "Workflow"
-                or len(around) > MOST_NESTED_WORKFLOWS
+                or len(around) > MAX_NESTED_WORKFLOWS
             ):
                 continue
-            if len(found.nested) > _MOST_NESTED:
+            if len(found.nested) > _MAX_NESTED:
                 return
             inside = (*around, step.name)
             for inner in named_nodes(run.get("steps")):

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from sluice.contracts.gpus import MOST_GPUS_OF_A_JOB, GpuAmount, GpuNeeds, Version, version_key
+from sluice.contracts.jobs.gpus import MAX_GPUS_PER_JOB, GpuAmount, GpuNeeds, Version, version_key
 from sluice.cwl.properties.requirements import CUDA_REQUIREMENT, Requirement, Requirements
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import plain_json
@@ -121,10 +121,10 @@ class _Reader:
                 f"'{key}' is an expression, which only the job can work out: one GPU is asked for",
             )
             return False
-        if type(value) is int and 1 <= value <= MOST_GPUS_OF_A_JOB:
+        if type(value) is int and 1 <= value <= MAX_GPUS_PER_JOB:
             return True
         self._wrong(
-            key, f"is a number from 1 to {MOST_GPUS_OF_A_JOB}, not {quoted(plain_json(value))}"
+            key, f"is a number from 1 to {MAX_GPUS_PER_JOB}, not {quoted(plain_json(value))}"
         )
         return False
 

@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import ValidationError
 from ruamel.yaml.comments import CommentedMap
 
-from sluice.contracts.append_only import Collect, GrowthTrigger, Trigger
-from sluice.contracts.plan import Condition
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.data.append_only import Collect, GrowthTrigger, Trigger
+from sluice.contracts.templates.plan import Condition
 from sluice.cwl.properties.conditions import WrongConditionError, condition_of
 from sluice.cwl.properties.field_value import FieldValue
 from sluice.cwl.reading.findings import TextPlace, did_you_mean, text_place

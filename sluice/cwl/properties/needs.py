@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sluice.contracts.gpus import GpuNeeds
-from sluice.contracts.needs import UNASKED_DISK, Container, Needs, Resources
-from sluice.contracts.secrets import SecretRef
-from sluice.contracts.states import DeviceType
+from sluice.contracts.access.secrets import SecretRef
+from sluice.contracts.common.states import DeviceType
+from sluice.contracts.jobs.gpus import GpuNeeds
+from sluice.contracts.jobs.needs import UNASKED_DISK, Container, Needs, Resources
 from sluice.cwl.documents.workflow import Step, Workflow
 from sluice.cwl.properties.containers import container_image
 from sluice.cwl.properties.extension_reader import Fields

@@ -9,7 +9,7 @@ from typing import Protocol
 from urllib.parse import unquote
 
 from sluice.cwl.reading.findings import did_you_mean
-from sluice.cwl.reading.yaml_text import MOST_BYTES
+from sluice.cwl.reading.yaml_text import MAX_BYTES
 
 #: An absolute path of any operating system, also as an address.
 _ABSOLUTE = re.compile(r"file:|/|\\|[A-Za-z]:[\\/]", re.IGNORECASE)
@@ -91,10 +91,9 @@ class DiskFiles:
         """Read a file."""
         path = Path(key)
         try:
-            if path.stat().st_size > MOST_BYTES:
+            if path.stat().st_size > MAX_BYTES:
                 raise FileRefused(
-                    f"{key} is too large for a template: at most {MOST_BYTES} bytes (2 MiB) are"
-                    " read"
+                    f"{key} is too large for a template: at most {MAX_BYTES} bytes (2 MiB) are read"
                 )
             # Path.read_text would convert line ends.
             self.read[key] = path.read_bytes().decode()

@@ -4,17 +4,17 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from sluice.contracts.problems import Finding
+from sluice.contracts.common.problems import Finding
 
 #: The number of findings that are shown.
-MOST_FINDINGS = 100
+MAX_FINDINGS = 100
 #: The number of errors after which compilation stops. Each error may cost a comparison with all
 #: names of the text.
-_MOST_ERRORS = 2 * MOST_FINDINGS
+_MAX_ERRORS = 2 * MAX_FINDINGS
 #: The number of names, and of characters of each, that a word is compared with.
-_MOST_NAMES, _MOST_CHARACTERS = 200, 40
+_MAX_NAMES, _MAX_CHARACTERS = 200, 40
 #: The number of steps of a cycle that are named.
-_MOST_OF_CIRCLE = 12
+_MAX_CYCLE = 12
 
 
 class TooManyErrors(Exception):
@@ -46,8 +46,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     are none.
     """
     names = sorted(set(known))
-    alike = {name[:_MOST_CHARACTERS]: name for name in names[:_MOST_NAMES]}
-    close = get_close_matches(word[:_MOST_CHARACTERS], alike, n=1, cutoff=0.6)
+    alike = {name[:_MAX_CHARACTERS]: name for name in names[:_MAX_NAMES]}
+    close = get_close_matches(word[:_MAX_CHARACTERS], alike, n=1, cutoff=0.6)
     if close:
         return f"; did you mean '{alike[close[0]]}'?"
     if not names:
@@ -58,7 +58,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
 
 def circle(steps: Sequence[str]) -> str:
     """Return a message: each of ``steps`` waits for the next, and the last for the first."""
-    shown = [*steps[:_MOST_OF_CIRCLE], "…"] if len(steps) > _MOST_OF_CIRCLE else steps
+    shown = [*steps[:_MAX_CYCLE], "…"] if len(steps) > _MAX_CYCLE else steps
     return f"the steps wait for each other in a circle: {' → '.join([*shown, steps[0]])}"
 
 
@@ -91,7 +91,7 @@ class Findings:
             self._found[key] = Finding(
                 message=message, severity=severity, file=file, line=place.line, column=place.column
             )
-        if severity == "error" and len(self._errors) >= _MOST_ERRORS:
+        if severity == "error" and len(self._errors) >= _MAX_ERRORS:
             raise TooManyErrors
 
     def include(self, other: "Findings") -> None:
@@ -107,7 +107,7 @@ class Findings:
     @property
     def full(self) -> bool:
         """Whether there are more errors than are shown."""
-        return len(self._errors) > MOST_FINDINGS
+        return len(self._errors) > MAX_FINDINGS
 
     def has_error_at(self, place: TextPlace) -> bool:
         """Return whether there is an error at a place."""
@@ -116,14 +116,14 @@ class Findings:
     def sorted(self) -> list[Finding]:
         """Return the errors, then the warnings, each sorted by file and place.
 
-        At most `MOST_FINDINGS` are returned. The last one then says how many are missing.
+        At most `MAX_FINDINGS` are returned. The last one then says how many are missing.
         """
         ordered = [self._found[key] for key in sorted(self._found)]
         ordered.sort(key=lambda finding: finding.severity)
-        if len(ordered) <= MOST_FINDINGS:
+        if len(ordered) <= MAX_FINDINGS:
             return ordered
-        left = len(ordered) - MOST_FINDINGS + 1
-        last = ordered[MOST_FINDINGS - 1]
-        least = "at least " if len(self._errors) >= _MOST_ERRORS else ""
+        left = len(ordered) - MAX_FINDINGS + 1
+        last = ordered[MAX_FINDINGS - 1]
+        least = "at least " if len(self._errors) >= _MAX_ERRORS else ""
         note = f"{least}{left} more findings are not shown; correct these first"
-        return [*ordered[: MOST_FINDINGS - 1], last.model_copy(update={"message": note})]
+        return [*ordered[: MAX_FINDINGS - 1], last.model_copy(update={"message": note})]

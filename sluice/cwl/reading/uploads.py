@@ -13,14 +13,14 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sluice.contracts.problems import Finding, Unprocessable
+from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.cwl.reading.files import UploadedFiles
-from sluice.cwl.reading.yaml_text import MOST_BYTES
+from sluice.cwl.reading.yaml_text import MAX_BYTES
 
-MOST_FILES = 500
+MAX_FILES = 500
 #: The limit of all files together in bytes, unpacked.
-MOST_TOGETHER = 8 * 1024 * 1024
-MOST_NAME = 240
+MAX_TOGETHER = 8 * 1024 * 1024
+MAX_NAME = 240
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f]")
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 
@@ -66,14 +66,14 @@ def take_files(files: Mapping[str, bytes | str], *, main: str | None = None) -> 
         UploadRefused: The files cannot be used.
     """
     wrong = [
-        Finding(message=reason, file=name[:MOST_NAME])
+        Finding(message=reason, file=name[:MAX_NAME])
         for name in files
         if (reason := _wrong_name(name))
     ]
     kept = {name: content for name, content in files.items() if not _hidden(name)}
-    if len(kept) > MOST_FILES:
+    if len(kept) > MAX_FILES:
         wrong.append(
-            Finding(message=f"{len(kept)} files are too many for a template: at most {MOST_FILES}")
+            Finding(message=f"{len(kept)} files are too many for a template: at most {MAX_FILES}")
         )
     texts: dict[str, str] = {}
     unusable: dict[str, str] = {}
@@ -85,18 +85,18 @@ def take_files(files: Mapping[str, bytes | str], *, main: str | None = None) -> 
             unusable[name] = decoded.reason
         else:
             texts[name] = decoded.text
-        if decoded.size > MOST_BYTES:
+        if decoded.size > MAX_BYTES:
             wrong.append(
                 Finding(
-                    message=f"{decoded.size} bytes are too many for a file: at most {MOST_BYTES}"
+                    message=f"{decoded.size} bytes are too many for a file: at most {MAX_BYTES}"
                     " (2 MiB)",
                     file=name,
                 )
             )
-    if together > MOST_TOGETHER:
+    if together > MAX_TOGETHER:
         wrong.append(
             Finding(
-                message=f"the files are {together} bytes together: at most {MOST_TOGETHER} (8 MiB)"
+                message=f"the files are {together} bytes together: at most {MAX_TOGETHER} (8 MiB)"
             )
         )
     if not texts:
@@ -126,10 +126,10 @@ def unpack_zip(data: bytes) -> dict[str, bytes]:
                 for info in archive.infolist()
                 if not info.filename.endswith("/") and not _hidden(info.filename)
             ]
-            if len(infos) > MOST_FILES:
-                raise _refused(f"the zip holds {len(infos)} files: at most {MOST_FILES}")
+            if len(infos) > MAX_FILES:
+                raise _refused(f"the zip holds {len(infos)} files: at most {MAX_FILES}")
             found = [
-                Finding(message=reason, file=info.filename[:MOST_NAME])
+                Finding(message=reason, file=info.filename[:MAX_NAME])
                 for info in infos
                 if (reason := _wrong_entry(info))
             ]
@@ -151,17 +151,17 @@ def unpack_zip(data: bytes) -> dict[str, bytes]:
 
 def _unpacked(archive: zipfile.ZipFile, infos: list[zipfile.ZipInfo]) -> dict[str, bytes]:
     files: dict[str, bytes] = {}
-    left = MOST_TOGETHER
+    left = MAX_TOGETHER
     for info in infos:
         with archive.open(info) as member:
-            data = member.read(min(left, MOST_BYTES) + 1)
+            data = member.read(min(left, MAX_BYTES) + 1)
         left -= len(data)
-        if len(data) > MOST_BYTES:
+        if len(data) > MAX_BYTES:
             raise _refused(
-                f"more than {MOST_BYTES} bytes (2 MiB) unpacked: too many for a file", info.filename
+                f"more than {MAX_BYTES} bytes (2 MiB) unpacked: too many for a file", info.filename
             )
         if left < 0:
-            raise _refused(f"the files are more than {MOST_TOGETHER} bytes (8 MiB) unpacked")
+            raise _refused(f"the files are more than {MAX_TOGETHER} bytes (8 MiB) unpacked")
         files[info.filename] = data
     return files
 
@@ -188,7 +188,7 @@ def _doubles(infos: list[zipfile.ZipInfo]) -> list[Finding]:
     found = []
     for info in infos:
         if info.filename in seen:
-            found.append(Finding(message="twice in the zip", file=info.filename[:MOST_NAME]))
+            found.append(Finding(message="twice in the zip", file=info.filename[:MAX_NAME]))
         seen.add(info.filename)
     return found
 
@@ -206,8 +206,8 @@ def _hidden(name: str) -> bool:
 
 
 def _wrong_name(name: str) -> str:
-    if not name or len(name.encode(errors="replace")) > MOST_NAME:
-        return f"a file's path has 1 to {MOST_NAME} bytes"
+    if not name or len(name.encode(errors="replace")) > MAX_NAME:
+        return f"a file's path has 1 to {MAX_NAME} bytes"
     if _UNPRINTABLE.search(name) or not _is_utf8(name):
         return "a file's path consists of printable characters"
     if "\\" in name:

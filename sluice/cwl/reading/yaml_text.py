@@ -18,15 +18,15 @@ from sluice.cwl.reading.plain_values import CORE_TAG, plain_value
 from sluice.visible_text import REORDERING, quoted
 
 #: The limit of a text in bytes of UTF-8.
-MOST_BYTES = 2 * 1024 * 1024
+MAX_BYTES = 2 * 1024 * 1024
 #: The limit of values in a document. Aliases count as what they repeat. A step has about 100.
-MOST_NODES = 25_000
+MAX_NODES = 25_000
 #: The limit of values in all files that are read, even if they are not part of the template. Each
 #: value takes up to a thousand bytes.
-MOST_NODES_TOGETHER = 4 * MOST_NODES
+MAX_NODES_TOGETHER = 4 * MAX_NODES
 #: The limit of entries in one list or mapping.
-MOST_ENTRIES = 1_000
-MOST_DEPTH = 64
+MAX_ENTRIES = 1_000
+MAX_DEPTH = 64
 
 #: The YAML merge key.
 _MERGE = "<<"
@@ -48,7 +48,7 @@ class UnreadableError(Exception):
 class ValueBudget:
     """The number of values that may still be read from texts that belong together."""
 
-    left: int = MOST_NODES_TOGETHER
+    left: int = MAX_NODES_TOGETHER
 
     def take(self, nodes: int) -> bool:
         """Use up part of the budget, and return whether it suffices."""
@@ -91,10 +91,10 @@ def _check_size(text: str) -> None:
         raise UnreadableError(
             place_at(text, error.start), "not text: these bytes are not valid UTF-8"
         ) from error
-    if size > MOST_BYTES:
+    if size > MAX_BYTES:
         raise UnreadableError(
             START,
-            f"{size} bytes are too many for a template: at most {MOST_BYTES} (2 MiB) are read",
+            f"{size} bytes are too many for a template: at most {MAX_BYTES} (2 MiB) are read",
         )
     if not text.strip():
         raise UnreadableError(START, "the text is empty: a CWL Workflow is expected")
@@ -178,19 +178,19 @@ class _Builder:
 
     def _count(self, nodes: int, place: TextPlace) -> None:
         self.nodes += nodes
-        if self.nodes > MOST_NODES:
+        if self.nodes > MAX_NODES:
             raise UnreadableError(
-                place, f"more than {MOST_NODES} values up to here: too many for a template"
+                place, f"more than {MAX_NODES} values up to here: too many for a template"
             )
         if not self.budget.take(nodes):
-            many = f"more than {MOST_NODES_TOGETHER} values in all files up to here"
+            many = f"more than {MAX_NODES_TOGETHER} values in all files up to here"
             raise UnreadableError(place, f"{many}: leave out what the template does not need")
 
     def _start(self, event: Any) -> None:
         place = _mark(event.start_mark)
-        if len(self.open) >= MOST_DEPTH:
+        if len(self.open) >= MAX_DEPTH:
             raise UnreadableError(
-                place, f"more than {MOST_DEPTH} levels of nesting: too deep for a template"
+                place, f"more than {MAX_DEPTH} levels of nesting: too deep for a template"
             )
         if event.tag not in (None, "!", CORE_TAG + "map", CORE_TAG + "seq"):
             raise UnreadableError(place, f"the YAML tag {quoted(event.tag)} is not allowed in CWL")
@@ -278,10 +278,10 @@ class _Container:
 
     def put(self, value: Any, place: TextPlace, findings: Findings) -> None:
         """Add an item, a key or a value."""
-        if len(self.node) >= MOST_ENTRIES:
+        if len(self.node) >= MAX_ENTRIES:
             raise UnreadableError(
                 place,
-                f"more than {MOST_ENTRIES} entries in one list or mapping: too many for a template",
+                f"more than {MAX_ENTRIES} entries in one list or mapping: too many for a template",
             )
         if isinstance(self.node, CommentedSeq):
             self.node.lc.data[len(self.node)] = [place[0] - 1, place[1] - 1]

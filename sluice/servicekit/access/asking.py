@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from sluice.contracts.owners import Visibility
+from sluice.contracts.access.owners import Visibility
 from sluice.servicekit.access.principal import Person, person_of, principal_of, visibility_of
 
 

@@ -6,8 +6,8 @@ from typing import Protocol
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sluice.contracts.problems import Unauthenticated
-from sluice.contracts.renamed import old_names_written
+from sluice.contracts.common.problems import Unauthenticated
+from sluice.contracts.common.renamed import old_names_written
 from sluice.servicekit.access.delegation import address_of, asked_for, request_of
 from sluice.servicekit.access.principal import (
     ANYBODY,
@@ -18,7 +18,7 @@ from sluice.servicekit.access.principal import (
 from sluice.servicekit.access.request_rate import RequestRate, RequestsAtOnce
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.audit.request import answering, coming_from
-from sluice.servicekit.http import ANSWERABLE, answer_to
+from sluice.servicekit.web.http import ANSWERABLE, answer_to
 
 _SCHEME = "bearer"
 

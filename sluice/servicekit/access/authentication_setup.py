@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import httpx
 from starlette.types import ASGIApp
 
-from sluice.contracts.access import Role
+from sluice.contracts.access.access import Role
 from sluice.servicekit.access.account_authentication import AccountAuthentication
 from sluice.servicekit.access.authentication import Authentication, Authenticator
 from sluice.servicekit.access.people import RemoteAccounts

@@ -5,9 +5,9 @@ from typing import Any, Protocol, assert_never
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sluice.contracts.access import Role
-from sluice.contracts.owners import Visibility
-from sluice.contracts.problems import Forbidden, Unauthenticated
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.owners import Visibility
+from sluice.contracts.common.problems import Forbidden, Unauthenticated
 from sluice.servicekit.access.policy import Other, RoutePolicy
 from sluice.servicekit.access.principal import (
     Person,

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from sluice.contracts.owners import EVERYONE
-from sluice.contracts.problems import Forbidden
+from sluice.contracts.access.owners import EVERYONE
+from sluice.contracts.common.problems import Forbidden
 from sluice.servicekit.access.principal import Person
 
 

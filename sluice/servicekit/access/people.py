@@ -6,9 +6,9 @@ import httpx
 from cachetools import TTLCache
 from pydantic import SecretStr, ValidationError
 
-from sluice.contracts.people import MOST_CLAIMED, TOKEN_PREFIX, TokenHolder, TokenQuestion
-from sluice.contracts.problems import NotAvailable
-from sluice.contracts.wording import first_fault
+from sluice.contracts.access.people import MAX_CLAIMED, TOKEN_PREFIX, TokenHolder, TokenQuestion
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.common.wording import first_fault
 from sluice.os_errors import reason_of
 from sluice.servicekit.access.principal import Person, Principal
 
@@ -65,7 +65,7 @@ class RemoteAccounts:
         Raises:
             NotAvailable: The service that keeps the accounts does not answer.
         """
-        if not token.startswith(TOKEN_PREFIX) or len(token) > MOST_CLAIMED:
+        if not token.startswith(TOKEN_PREFIX) or len(token) > MAX_CLAIMED:
             return None
         try:
             return self._known[token]

@@ -3,8 +3,8 @@
 from joserfc import jws, jwt
 from joserfc.jwk import OKPKey
 
-from sluice.contracts.access import PILOT_PROOF, PILOT_PROOF_ALGORITHM
-from sluice.contracts.problems import Unauthenticated
+from sluice.contracts.access.access import PILOT_PROOF, PILOT_PROOF_ALGORITHM
+from sluice.contracts.common.problems import Unauthenticated
 from sluice.servicekit.access.token_faults import MALFORMED, fault_of
 
 #: Seconds before and after its creation for which a proof is valid.

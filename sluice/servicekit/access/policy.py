@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from sluice.contracts.access import CallingService, Role
+from sluice.contracts.access.access import CallingService, Role
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 

@@ -11,13 +11,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sluice.contracts.problems import Unauthenticated
+from sluice.contracts.common.problems import Unauthenticated
 from sluice.servicekit.access.delegation import address_of
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.access.sign_in import elsewhere, is_secure, local, with_query
 from sluice.servicekit.audit.request import coming_from
-from sluice.servicekit.http import ANSWERABLE, answer_to
+from sluice.servicekit.web.http import ANSWERABLE, answer_to
 
 #: The path that redirects to the provider, and the path to which the provider redirects back.
 THERE, BACK = "/sign-in/provider", "/sign-in/provider/back"

@@ -10,14 +10,14 @@ from limits import RateLimitItemPerMinute
 from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import FixedWindowRateLimiter
 
-from sluice.contracts.access import Role
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.problems import ServiceError
 from sluice.servicekit.access.principal import Person, PilotCaller, Principal
 
 #: The number of requests of one person or pilot that are answered at the same time. A request is
 #: open until its client has read the answer, and a pilot waits up to a minute for jobs. The limit
 #: exceeds the 100 connections that Sluice's own clients open.
-MOST_AT_ONCE = 120
+MAX_CONCURRENT = 120
 
 
 class TooManyRequests(ServiceError):
@@ -40,8 +40,8 @@ class TooManyAtOnce(ServiceError):
 
     def __init__(self, principal: Principal) -> None:
         super().__init__(
-            f"{principal} has {MOST_AT_ONCE} requests under way, which is the most: wait until one"
-            " of them has ended, and read its answer to the end",
+            f"{principal} has {MAX_CONCURRENT} requests under way, which is the most: wait until"
+            " one of them has ended, and read its answer to the end",
         )
 
 
@@ -69,7 +69,7 @@ class RequestsAtOnce:
             case _:
                 yield
                 return
-        if self._under_way[key] >= MOST_AT_ONCE:
+        if self._under_way[key] >= MAX_CONCURRENT:
             raise TooManyAtOnce(principal)
         self._under_way[key] += 1
         try:

@@ -6,13 +6,13 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sluice.contracts.problems import ServiceError, Unauthenticated, Unprocessable
+from sluice.contracts.common.problems import ServiceError, Unauthenticated, Unprocessable
 from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.delegation import address_of
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.sessions import Sessions
 from sluice.servicekit.audit.request import coming_from
-from sluice.servicekit.http import ANSWERABLE, answer_to
+from sluice.servicekit.web.http import ANSWERABLE, answer_to
 
 #: The name of the token in the query of an address and in the form.
 PARAMETER = "token"
@@ -22,7 +22,7 @@ WRONG, TOO_MANY = "no", "later"
 _READS = {"GET", "HEAD"}
 _TOO_MANY = 429
 #: The maximum number of form fields. The real form has three or four.
-_MOST_FIELDS = 20
+_MAX_FIELDS = 20
 
 
 class SignIn:
@@ -95,7 +95,7 @@ class SignIn:
     async def _by_form(self, request: Request) -> Response:
         try:
             body = (await request.body()).decode("utf-8", "replace")
-            fields = parse_qs(body, max_num_fields=_MOST_FIELDS)
+            fields = parse_qs(body, max_num_fields=_MAX_FIELDS)
         except ValueError:
             raise Unprocessable("the form has more fields than it has here") from None
         name, password, token = (

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from itsdangerous import BadData, SignatureExpired, URLSafeTimedSerializer
 
-from sluice.contracts.problems import Unauthenticated
+from sluice.contracts.common.problems import Unauthenticated
 from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.principal import PilotCaller, Principal
 

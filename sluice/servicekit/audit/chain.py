@@ -10,10 +10,10 @@ from typing import Any
 
 import structlog
 
-from sluice.contracts.audit import AuditVerdict
+from sluice.contracts.access.audit import AuditVerdict
 from sluice.servicekit.database import Connection, Database
-from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.running.loop import Loop
 
 log = structlog.get_logger(__name__)
 
@@ -62,7 +62,7 @@ SELECT (SELECT count(*) FROM audit) AS rows,
 MAY_FORGET = "SET LOCAL sluice.audit = 'forget'"
 
 OLD = """
--- Of those that are old enough, without a younger one before them, the last.
+-- The last old event that has no younger event before it.
 SELECT max(c.number) FROM audit_chain AS c JOIN audit AS a ON a.id = c.id
 WHERE a.at < now() - $1::interval AND c.number < coalesce((
     SELECT min(c.number) FROM audit_chain AS c JOIN audit AS a ON a.id = c.id

@@ -11,7 +11,7 @@ from sluice.visible_text import visible_line
 
 #: The maximum number of characters of a fact and of an action.
 _MOST = 200
-_MOST_OF_ACTION = 1000
+_MAX_ACTION = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def in_words(facts: Mapping[str, object]) -> dict[str, str]:
 
 def action_line(method: str, address: str) -> str:
     """Return a request as one printable line, with uids in their standard form."""
-    return _line(f"{method} {'/'.join(map(_plain, address.split('/')))}", _MOST_OF_ACTION)
+    return _line(f"{method} {'/'.join(map(_plain, address.split('/')))}", _MAX_ACTION)
 
 
 def _plain(part: str) -> str:

@@ -8,12 +8,12 @@ import structlog
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from sluice.contracts.audit import AuditKind
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.access.audit import AuditKind
+from sluice.contracts.common.problems import ServiceError
 from sluice.servicekit.access.principal import Person, principal_of
 from sluice.servicekit.audit.request import PersonRequest, in_words, request_now
 from sluice.servicekit.audit.rows import note
-from sluice.servicekit.database import PASSING, Database, error_text
+from sluice.servicekit.database import TRANSIENT_ERRORS, Database, error_text
 
 log = structlog.get_logger(__name__)
 
@@ -48,7 +48,7 @@ class AuditedRequests:
         try:
             async with self._database.connection() as connection:
                 await note(connection, request, AuditKind.BEGUN)
-        except (ServiceError, *PASSING) as error:  # nothing is done that is not recorded
+        except (ServiceError, *TRANSIENT_ERRORS) as error:  # nothing is done that is not recorded
             await self._refuse(error)(scope, receive, send)
             return
         answer = _Answer(send)
@@ -63,7 +63,7 @@ class AuditedRequests:
         try:
             async with self._database.connection() as connection:
                 await note(connection, request, AuditKind.ENDED, outcome=status)
-        except (ServiceError, *PASSING) as error:
+        except (ServiceError, *TRANSIENT_ERRORS) as error:
             log.warning("audit.end_not_noted", request=str(request.uid), reason=error_text(error))
 
 

@@ -6,14 +6,14 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.audit import AuditRows, AuditSearch, AuditVerdict
-from sluice.contracts.problems import NotAvailable, Unprocessable
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.audit import AuditRows, AuditSearch, AuditVerdict
+from sluice.contracts.common.problems import NotAvailable, Unprocessable
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.audit.chain import verdict
 from sluice.servicekit.audit.rows import first_rows, rows_of
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 
 
 class _Asked(AuditSearch):

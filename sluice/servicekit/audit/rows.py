@@ -5,8 +5,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
-from sluice.contracts.audit import FIRST, AuditFilter, AuditKind, AuditRow, AuditSearch
-from sluice.contracts.problems import WrongCursor
+from sluice.contracts.access.audit import FIRST, AuditFilter, AuditKind, AuditRow, AuditSearch
+from sluice.contracts.common.problems import WrongCursor
 from sluice.servicekit.audit.request import PersonRequest, remote_now
 
 if TYPE_CHECKING:
@@ -24,14 +24,14 @@ HAS_WRITTEN = "SELECT pg_current_xact_id_if_assigned() IS NOT NULL"
 _COLUMNS = "id, at, request, kind, who, role, action, remote, outcome, facts"
 
 SELECT_FIRST = f"""
--- The newest first, behind the one of ($5, $6).
+-- The newest first, starting after ($5, $6).
 SELECT {_COLUMNS} FROM audit AS first
 WHERE kind IN ('{FIRST[0]}', '{FIRST[1]}') AND ($1::text IS NULL OR who = $1)
     AND ($2::text IS NULL OR strpos(lower(action), lower($2)) > 0)
     AND ($3::timestamptz IS NULL OR at >= $3) AND ($4::timestamptz IS NULL OR at < $4)
     AND ($5::timestamptz IS NULL OR (at, request) < ($5, $6::uuid))
     AND ($8::text[] IS NULL OR $8 && string_to_array(action, '/') OR EXISTS (
-        -- By the index audit_request: what came of it names the object.
+        -- Uses the index audit_request: events of the outcome name the object.
         SELECT FROM audit AS row, jsonb_each_text(row.facts) AS fact
         WHERE row.request = first.request AND fact.value = ANY($8) AND fact.key <> 'label'))
 ORDER BY at DESC, request DESC LIMIT $7

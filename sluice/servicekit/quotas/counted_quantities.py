@@ -7,8 +7,7 @@ concurrent requests from both passing the check.
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.quotas import (
+from sluice.contracts.access.quotas import (
     HolderKind,
     Holding,
     Quantity,
@@ -16,11 +15,12 @@ from sluice.contracts.quotas import (
     QuotaHolder,
     ReachedQuota,
 )
+from sluice.contracts.common.problems import Unprocessable
 from sluice.servicekit.database import Connection
 
 #: The first key of the advisory locks of holders.
 _LOCKS = 0x5147
-_MOST_COUNTED = 2**63 - 1
+_MAX_COUNTED = 2**63 - 1
 #: The columns that name the holder of a row.
 _COLUMNS = {HolderKind.GROUP: "owner_group", HolderKind.PERSON: "owner"}
 
@@ -70,7 +70,7 @@ class CountedQuantities:
     def _sums(self) -> str:
         """Return the aggregates, limited to the range of the column."""
         return ", ".join(
-            f"least({each}, {_MOST_COUNTED})::bigint AS {quantity}"
+            f"least({each}, {_MAX_COUNTED})::bigint AS {quantity}"
             for quantity, each in self.sums.items()
         )
 

@@ -6,17 +6,23 @@ import structlog
 from fastapi import APIRouter, Query
 from pydantic import TypeAdapter, ValidationError
 
-from sluice.contracts.access import CallingService
-from sluice.contracts.owners import ALL, GroupName
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.quotas import HolderKind, HolderName, Holdings, QuotaHolder, SetQuotaLimits
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.access.access import CallingService
+from sluice.contracts.access.owners import ALL, GroupName
+from sluice.contracts.access.quotas import (
+    HolderKind,
+    HolderName,
+    Holdings,
+    QuotaHolder,
+    SetQuotaLimits,
+)
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.wording import sentence_of
 from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import api_router, errors
 from sluice.servicekit.quotas.counted_quantities import CountedQuantities
+from sluice.servicekit.web.http import api_router, errors
 
 _GROUP_NAME = TypeAdapter[str](GroupName)
 

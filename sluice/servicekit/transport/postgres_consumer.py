@@ -10,7 +10,7 @@ from sluice.servicekit.transport import postgres_schema as sql
 from sluice.servicekit.transport.base import Queue, TransportUnavailable
 from sluice.servicekit.transport.dead_letters import readable_reason, unanswered_reason
 from sluice.servicekit.transport.postgres_link import PostgresLink, PostgresSession
-from sluice.servicekit.transport.retry_pauses import rest_after
+from sluice.servicekit.transport.retry_pauses import pause_after_attempt
 
 log = structlog.get_logger(__name__)
 
@@ -43,15 +43,15 @@ class PostgresDelivery:
     async def retry(self, reason: str) -> None:
         """Return the message to its queue after a pause, or bury it at the delivery limit."""
         if self.attempt >= self.consumer.queue.delivery_limit:
-            await self.consumer.bury(self, reason)
+            await self.consumer.dead_letter(self, reason)
         else:
             await self.consumer.release(
-                [self], pause=rest_after(self.attempt), reason=readable_reason(reason)
+                [self], pause=pause_after_attempt(self.attempt), reason=readable_reason(reason)
             )
 
     async def reject(self, reason: str) -> None:
         """Move the message to the dead letters."""
-        await self.consumer.bury(self, reason)
+        await self.consumer.dead_letter(self, reason)
 
 
 class PostgresConsumer:
@@ -113,7 +113,7 @@ class PostgresConsumer:
             for own in _by_holder(batch):
                 await self._answer(sql.ACK, own)
 
-    async def bury(self, delivery: PostgresDelivery, reason: str) -> None:
+    async def dead_letter(self, delivery: PostgresDelivery, reason: str) -> None:
         """Move a message to the dead letters."""
         log.warning(
             "transport.message_died",
@@ -121,7 +121,7 @@ class PostgresConsumer:
             message=delivery.message_id,
             reason=reason,
         )
-        await self._answer(sql.BURY, [delivery], readable_reason(reason))
+        await self._answer(sql.DEAD_LETTER, [delivery], readable_reason(reason))
 
     async def release(
         self, batch: list[PostgresDelivery], *, pause: float, reason: str | None
@@ -154,7 +154,7 @@ class PostgresConsumer:
         self._held.update(claimed)
         limit = self.queue.delivery_limit
         for delivery in [delivery for delivery in claimed if delivery.attempt > limit]:
-            await self.bury(delivery, unanswered_reason(limit, delivery.last_reason))
+            await self.dead_letter(delivery, unanswered_reason(limit, delivery.last_reason))
         return [delivery for delivery in claimed if delivery.attempt <= limit]
 
     async def _answer(

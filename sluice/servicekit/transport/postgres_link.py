@@ -222,7 +222,7 @@ class PostgresSession:
         if connection is not None:
             self._on_change()
             with suppress(TransportUnavailable), unavailable_when_lost():
-                await connection.fetch(sql.BURY_HOLDERS, [holder])
+                await connection.fetch(sql.DEAD_LETTER_HOLDERS, [holder])
                 await connection.close(timeout=CONNECT_TIMEOUT)
             connection.terminate()
 
@@ -254,7 +254,7 @@ class PostgresSession:
             dead = [row["id"] for row in await connection.fetch(sql.DEAD_HOLDERS, sql.LOCK_CLASS)]
             if dead:
                 log.info("transport.holders_died", holders=dead)
-                await connection.fetch(sql.BURY_HOLDERS, dead)
+                await connection.fetch(sql.DEAD_LETTER_HOLDERS, dead)
             if self.holder in dead:
                 raise TransportUnavailable("this instance's lock was lost")
 

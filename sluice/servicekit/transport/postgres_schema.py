@@ -100,7 +100,7 @@ FROM (SELECT DISTINCT queue FROM freed WHERE $5 = 0) AS receivers
 """
 
 # … $5 reason
-BURY = f"""
+DEAD_LETTER = f"""
 WITH dead AS (
     DELETE FROM sluice_transport.message AS m USING {_HELD}
     RETURNING m.queue, m.id, m.body)
@@ -146,7 +146,7 @@ SELECT id FROM sluice_transport.holder WHERE id NOT IN (
       AND database = (SELECT oid FROM pg_database WHERE datname = current_database()))
 """
 # $1 holders
-BURY_HOLDERS = """
+DEAD_LETTER_HOLDERS = """
 WITH gone AS (
     DELETE FROM sluice_transport.holder WHERE id = ANY(ARRAY(
         SELECT id FROM sluice_transport.holder WHERE id = ANY($1::int[]) ORDER BY id FOR UPDATE))

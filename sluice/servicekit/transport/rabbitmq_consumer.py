@@ -13,9 +13,9 @@ from aio_pika.abc import AbstractChannel, AbstractIncomingMessage, HeadersType
 
 from sluice.servicekit.transport.base import Queue, TransportUnavailable
 from sluice.servicekit.transport.dead_letters import readable_reason, unanswered_reason
-from sluice.servicekit.transport.rabbitmq_layout import dead_queue, resting_place
+from sluice.servicekit.transport.rabbitmq_layout import dead_queue, delay_queue
 from sluice.servicekit.transport.rabbitmq_link import Post, RabbitLink, acknowledge_message, answer
-from sluice.servicekit.transport.retry_pauses import rest_after
+from sluice.servicekit.transport.retry_pauses import pause_after_attempt
 
 log = structlog.get_logger(__name__)
 
@@ -96,7 +96,7 @@ class RabbitDelivery:
         if self.attempt >= self.queue.delivery_limit:
             await self.reject(reason)
             return
-        await self._move(resting_place(self.queue.name, rest_after(self.attempt)), reason)
+        await self._move(delay_queue(self.queue.name, pause_after_attempt(self.attempt)), reason)
 
     async def reject(self, reason: str) -> None:
         """Move the message to the dead letters."""

@@ -17,8 +17,8 @@ from sluice.servicekit.transport.base import Queue, Topology
 from sluice.servicekit.transport.rabbitmq_layout import (
     QuorumQueue,
     dead_queue,
+    delay_queues,
     layout_of,
-    resting_places,
 )
 from sluice.visible_text import quoted
 
@@ -131,7 +131,7 @@ def rights_of(services: Iterable[str], topology: Topology, *, roles: Roles = ALL
         for queue in topology.queues.values():
             if roles.consumer.get(queue.name) == service:
                 read.add(queue.name)
-                write |= {dead_queue(queue.name), *resting_places(queue)}
+                write |= {dead_queue(queue.name), *delay_queues(queue)}
             if service == roles.keeper:
                 read.add(dead_queue(queue.name))
                 write.add(queue.name)

@@ -49,16 +49,14 @@ def dead_queue(queue: str) -> str:
     return f"{queue}.dead"
 
 
-def resting_place(queue: str, pause: float) -> str:
+def delay_queue(queue: str, pause: float) -> str:
     """Return the name of the exchange (and queue) for messages that pause for ``pause`` seconds."""
     return f"{queue}.rest.{round(pause * 1000)}"
 
 
-def resting_places(queue: Queue) -> dict[str, float]:
+def delay_queues(queue: Queue) -> dict[str, float]:
     """Return the retry queues that messages of ``queue`` can reach, with their pauses."""
-    return {
-        resting_place(queue.name, pause): pause for pause in pauses_within(queue.delivery_limit)
-    }
+    return {delay_queue(queue.name, pause): pause for pause in pauses_within(queue.delivery_limit)}
 
 
 def layout_of(topology: Topology) -> Layout:
@@ -94,7 +92,7 @@ def _queues_for(queue: Queue) -> list[QuorumQueue]:
             QuorumQueue(
                 name, {"x-message-ttl": round(pause * 1000), **_gives_up_to(queue.name)}, (name,)
             )
-            for name, pause in resting_places(queue).items()
+            for name, pause in delay_queues(queue).items()
         ),
     ]
 

@@ -4,7 +4,7 @@
 PAUSES: tuple[float, ...] = (0.1, 1.0, 5.0)
 
 
-def rest_after(attempt: int) -> float:
+def pause_after_attempt(attempt: int) -> float:
     """Return the pause in seconds after a failed attempt (1, 2, …). The last step repeats."""
     return PAUSES[min(attempt, len(PAUSES)) - 1]
 

@@ -37,10 +37,10 @@ from sluice.cli.transfer.results import fetch_results
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import follow_chain
 from sluice.cli.watch.progress import StepBars, new_progress
-from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.problems import ServiceError
-from sluice.contracts.states import ChainState
+from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.data.datasets import NewDataset
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.embedded.home import Home
 from sluice.os_errors import sentence_of

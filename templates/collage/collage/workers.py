@@ -27,7 +27,7 @@ from sluice.cli.output import print_table
 from sluice.embedded.last_words import last_words
 from sluice.http_clients import http_client
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
-from sluice.servicekit.server import HttpServer
+from sluice.servicekit.web.server import HttpServer
 from sluice.visible_text import quoted
 
 _HOST = "127.0.0.1"

@@ -7,7 +7,7 @@ import codecs
 #: The number of bytes of a body that are checked.
 LOOKED_AT = 1024
 #: The largest shares of control codes and high codes in a text, as parts of ``LOOKED_AT``.
-MOST_CONTROL, MOST_HIGH = 0.3, 0.7
+MAX_CONTROL, MAX_HIGH = 0.3, 0.7
 
 #: All control codes but backspace, tab, line feed, form feed and carriage return.
 _CONTROL = frozenset({*range(8), 11, *range(14, 33), *range(127, 160)})
@@ -34,7 +34,7 @@ def is_binary(body: bytes) -> bool:
         return True
     control = sum(code in _CONTROL for code in first) / LOOKED_AT
     high = sum(code in _HIGH for code in first) / LOOKED_AT
-    return control > MOST_CONTROL or high > MOST_HIGH
+    return control > MAX_CONTROL or high > MAX_HIGH
 
 
 def _is_unicode(first: bytes) -> bool:

@@ -50,8 +50,8 @@ from masstimes.table.measure_command import measured, read_truth
 from sluice.cli.connection import Connection, connected
 from sluice.cli.output import err, out, print_problem, print_table
 from sluice.cli.transfer.assets import files_of, put_asset
-from sluice.contracts.problems import ServiceError
-from sluice.contracts.states import ChainState, DeviceState
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.common.states import ChainState, DeviceState
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.http_clients import send_request
 from sluice.os_errors import sentence_of

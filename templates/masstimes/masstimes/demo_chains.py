@@ -22,13 +22,13 @@ from sluice.cli.transfer.parameter_files import local_files, upload_parameter_fi
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import follow_chain
 from sluice.clients.operator.asking import HumanStepKey
-from sluice.contracts.asking_watch import AskDevices, HumanStep, NewLink
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.naming import own_name
-from sluice.contracts.owners import EVERYONE
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import ChainState, EntryKind
+from sluice.contracts.access.owners import EVERYONE
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.naming import own_name
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import ChainState, EntryKind
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.human_tasks.asking_watch import AskDevices, HumanStep, NewLink
 
 #: The template and the step of the human task.
 ANNOTATE, ASK = "annotate", "ask"

@@ -31,8 +31,8 @@ T = TypeVar("T")
 #: Statuses after which the same request may succeed.
 _LATER = frozenset({408, 425, 429, 500, 502, 503, 504})
 #: The unpacked size of an answer in bytes, the time for all of it and between bytes in seconds.
-MOST_BYTES, MOST_SECONDS, MOST_SILENCE = 20_000_000, 300.0, 60.0
-_MOST_REDIRECTS = 5
+MAX_BYTES, MAX_SECONDS, MAX_SILENCE = 20_000_000, 300.0, 60.0
+_MAX_REDIRECTS = 5
 
 
 class Later(Exception):
@@ -162,7 +162,7 @@ class Polite:
         """
         request = self._client(url).build_request("GET", url)
         host = _host(request.url)
-        for _ in range(_MOST_REDIRECTS + 1):
+        for _ in range(_MAX_REDIRECTS + 1):
             found = self._send(url, request, frozenset(), first=first)
             if isinstance(found, Answer):
                 return found
@@ -171,7 +171,7 @@ class Polite:
             if _host(found.url) != host and first is None:
                 raise Refused(f"{url}: redirects to another host, {found.url.host}")
             request = found
-        raise Refused(f"{url}: redirects more than {_MOST_REDIRECTS} times")
+        raise Refused(f"{url}: redirects more than {_MAX_REDIRECTS} times")
 
     def _call(self, call: ApiRequest) -> Answer:
         request = self._client(call.url).build_request(
@@ -193,7 +193,7 @@ class Polite:
         if place not in self._clients:
             self._clients[place] = httpx.Client(
                 headers={"User-Agent": self.user_agent},
-                timeout=MOST_SILENCE,
+                timeout=MAX_SILENCE,
                 **connection_options(str(target)),
             )
         return self._clients[place]
@@ -244,15 +244,15 @@ class Polite:
 
 def _body(url: str, response: httpx.Response, first: int | None) -> bytes:
     """Return a body. With ``first``, reading stops soon after that number of bytes."""
-    body, until = bytearray(), time.monotonic() + MOST_SECONDS
+    body, until = bytearray(), time.monotonic() + MAX_SECONDS
     for part in response.iter_bytes():
         body += part
         if first is not None and len(body) > first:
             break
-        if len(body) > MOST_BYTES:
-            raise Refused(f"{url}: more than {MOST_BYTES} bytes")
+        if len(body) > MAX_BYTES:
+            raise Refused(f"{url}: more than {MAX_BYTES} bytes")
         if time.monotonic() > until:
-            raise Later(f"took longer than {MOST_SECONDS:.0f} s")
+            raise Later(f"took longer than {MAX_SECONDS:.0f} s")
     return bytes(body)
 
 

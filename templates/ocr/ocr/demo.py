@@ -33,9 +33,9 @@ from sluice.cli.output import err, out, print_problem
 from sluice.cli.template_files import read_template_files
 from sluice.cli.transfer.assets import files_of, put_asset
 from sluice.cli.watch.progress import StepBars, new_progress
-from sluice.contracts.problems import ServiceError
-from sluice.contracts.states import ChainState
-from sluice.contracts.templates import Template
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.templates.templates import Template
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.os_errors import sentence_of
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from ocr.demo_volume import CarriedVolume
 from sluice.cli.output import out, print_table
-from sluice.contracts.states import ChainState
+from sluice.contracts.common.states import ChainState
 
 #: The allowed share of wrong characters on clean pages.
-MOST_WRONG = 0.02
+MAX_WRONG = 0.02
 
 
 def summary_of(volumes: Sequence[CarriedVolume], seconds: float) -> dict[str, Any]:
@@ -29,7 +29,7 @@ def summary_of(volumes: Sequence[CarriedVolume], seconds: float) -> dict[str, An
         and all(volume.in_order() for volume in volumes)
         and failed == damaged
         and cer is not None
-        and cer <= MOST_WRONG
+        and cer <= MAX_WRONG
         and [volume.configuration for volume in volumes] == [1, 2]
     )
     return {

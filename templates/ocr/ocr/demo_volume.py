@@ -16,12 +16,12 @@ from sluice.cli.transfer.results import Output, fetch_results, write_manifest
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import failed_jobs, failures_json, follow_chain
 from sluice.cli.watch.progress import StepBars
-from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import ChainState
-from sluice.contracts.tasks import Job
-from sluice.contracts.templates import Template
+from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.jobs.tasks import Job
+from sluice.contracts.templates.templates import Template
 
 #: Tools write this into their log when they have loaded a configuration.
 LOADED = ": loaded "

@@ -26,12 +26,12 @@ from sluice.cli.transfer.results import fetch_results, write_manifest
 from sluice.cli.transfer.upload import upload_files
 from sluice.cli.watch.chain import chain_of, failed_jobs, follow_chain
 from sluice.cli.watch.progress import StepBars, new_progress
-from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.problems import ServiceError
-from sluice.contracts.runs import NewFrame, NewPeriod, NewRun
-from sluice.contracts.states import ChainState
-from sluice.contracts.templates import NewTemplate, Template
+from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.data.runs import NewFrame, NewPeriod, NewRun
+from sluice.contracts.templates.templates import NewTemplate, Template
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.os_errors import sentence_of
 from spd.daq import main as daq

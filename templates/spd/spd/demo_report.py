@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from sluice.cli.output import human_bytes, out, print_table
-from sluice.contracts.chains import ChainTask
-from sluice.contracts.states import ChainState
+from sluice.contracts.chains.chains import ChainTask
+from sluice.contracts.common.states import ChainState
 from spd.demo_run import CarriedRun
 from spd.report import summarise
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sluice.cli.transfer.results import Output
-from sluice.contracts.chains import Chain, ChainTask
-from sluice.contracts.tasks import Job
+from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.jobs.tasks import Job
 from spd.report import summarise
 
 #: With fewer frames, one damaged frame leaves less than 90 %, and the workflow fails the run.

@@ -1,4 +1,4 @@
-"""An attack by a tool, and what is possible at all on this machine."""
+"""Define attacks by tools, and find which attacks are possible on this machine."""
 
 import json
 import os
@@ -17,29 +17,31 @@ from filelock import FileLock
 from tests.attacks.tools.surroundings import Surroundings
 
 _PRELUDE = Path(__file__).with_name("prelude.py").read_text()
-#: What a program says that has done what it wanted.
+#: The answer of a program whose attack succeeded.
 SUCCEEDED = "SUCCEEDED"
-#: How the system refuses what is not allowed, or not there: for a program, on a file system, or in
-#: a kernel. What a wrong call gets (EINVAL, EFAULT, EBADF …) is none of them.
+#: Errors by which the system refuses what a program may not do or what does not exist. Errors of
+#: wrong calls (EINVAL, EFAULT, EBADF …) do not count.
 _REFUSALS = (
     *("EPERM", "EACCES", "EROFS", "ENOENT", "ESRCH"),
     *("ENOSYS", "ENOTSUP", "EAFNOSUPPORT", "NOTHING"),
 )
-#: ``only_if`` of what no tool can do in the open either, for a reason that stands beside it.
+#: ``only_if`` of attacks that fail without a sandbox, too. The reason stands beside each.
 NEVER = "raise NothingError('what slots do already prevents it')"
 
 
 @dataclass(frozen=True)
 class Attack:
-    """``code``: Python for the tool, which raises where it is refused; see ``prelude.py``.
-    ``refusals``: ways to refuse it beside those that ``_REFUSALS`` has for all.
-    ``happened`` decides where the effect is to be seen outside, else the tool does: what it says,
-    or, with ``later``, what this code says as the next job of the slot. ``only_if``: code that can
-    do outside of any tool what the attack comes down to; where it cannot, neither can the tool in
-    the open. ``large``: its input is one of which no copy is made. ``environment``: set by the
-    tool's description. ``alone``: it has a job of its own. ``ends``: so it has, and a
-    limit may end that, with a match of this in the sentence that says why. ``needs``: what the
-    machine must have so that the sandbox stops it (tests/needs.py)."""
+    """An attack by a tool.
+
+    ``code`` is Python for the tool, which raises where it is refused (see ``prelude.py``).
+    ``refusals`` are errors that refuse this attack in addition to ``_REFUSALS``. ``happened``
+    checks for an effect outside. Without it, the answer of the tool counts, or the answer of
+    ``later``, which the next job of the slot runs. ``only_if`` is code for the essence of the
+    attack: where it fails outside of a tool, the attack cannot succeed without a sandbox. ``large``
+    means that the input is not copied. ``environment`` is set in the description of the tool.
+    ``alone`` means that the attack has a job of its own. ``ends`` also means this: a limit may end
+    the job with a message that matches. ``needs`` is what the machine must have so that the sandbox
+    prevents the attack (tests/needs.py)."""
 
     name: str
     code: str
@@ -55,13 +57,13 @@ class Attack:
 
     @property
     def shares_its_job(self) -> bool:
-        """With others of which the tool tells how they went, too."""
+        """Return whether the attack can share its job with other attacks."""
         own = self.happened or self.large or self.environment or self.alone or self.ends
         return not own
 
     def held(self, said: str) -> bool:
-        """Was it tried, and kept from its effect? ``said`` by its tool, or of its job, which has
-        failed then."""
+        """Return whether the attack was tried and prevented. ``said`` is the answer of the tool or
+        the message of the failed job."""
         if self.happened and said == SUCCEEDED:
             return True
         kind = said.partition(":")[0]
@@ -73,13 +75,14 @@ class Attack:
 
 
 def kernel(name: str, code: str, *, refusals: Sequence[str] = ()) -> Attack:
-    """One that asks the kernel alone, so that it can be tried outside of a tool as it is."""
+    """Return an attack that only calls the kernel, so that its code also works outside of a
+    tool."""
     return Attack(name, code, only_if=code, refusals=refusals)
 
 
 def program(codes: Mapping[str, str], told: Mapping[str, Any]) -> str:
-    """Tries each code, which knows what it is told; writes a JSON object: how each went, by its
-    name."""
+    """Return a program that tries each code with the values of ``told`` and prints a JSON object
+    with the answers by name."""
     acts = [
         f"def act{n}(v):\n{indent(code.strip(), '    ')}" for n, code in enumerate(codes.values())
     ]
@@ -88,10 +91,10 @@ def program(codes: Mapping[str, str], told: Mapping[str, Any]) -> str:
 
 
 def possible(attacks: Iterable[Attack]) -> set[str]:
-    """Names of those that can be expected to succeed here in the open: what they come down to can
-    be done outside of any tool."""
+    """Return the names of the attacks that can succeed here without a sandbox, because their
+    essence works outside of a tool."""
     codes = {attack.name: attack.only_if or "pass" for attack in attacks}
-    # Two at a time would take from each other what there is once for a user.
+    # Two processes would compete for resources that exist once for a user.
     lock = FileLock(Path(tempfile.gettempdir()) / f"sluice-attacks-{os.getuid()}.lock")
     with lock, tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(

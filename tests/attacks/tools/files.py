@@ -1,4 +1,5 @@
-"""Files that are none of the job's: other jobs', the storages', the pilot's, the system's."""
+"""Attacks on files that do not belong to the job: files of other jobs, the storages, the pilot and
+the system."""
 
 from tests.attacks.tools.attack import Attack, kernel
 
@@ -16,12 +17,13 @@ def _writes(what: str, name: str) -> Attack:
 
 
 def _opens(what: str, path: str) -> Attack:
-    """For writing, and leaves it as it is."""
+    """Return an attack that opens the file for writing and does not change it."""
     return kernel(f"opens {what} for writing", f"touch({path})")
 
 
 def _input(how: str, code: str) -> Attack:
-    """``file`` in the code is the input as the job has it, ``v.input`` as the storage has it."""
+    """Return an attack on the input. ``file`` in the code is the input of the job, and ``v.input``
+    is the file of the storage."""
     return Attack(
         f"writes to its input {how}",
         f"file = os.path.realpath(sys.argv[1])\n{code}",
@@ -42,7 +44,7 @@ READING = [
     Attack("lists the jobs' folders", "require('1-1' in os.listdir(v.slots))"),
     Attack("lists the storage", "require('other' in os.listdir(v.store))"),
     Attack("lists the home folder", "require('secret.txt' in os.listdir(v.home))"),
-    # Opened alone: what is in it is nobody's business.
+    # The attack only opens the file and does not read it.
     kernel("opens a file of root's alone", "os.close(os.open('/etc/shadow', os.O_RDONLY))"),
     kernel("opens the kernel's memory as a file", "os.close(os.open('/proc/kcore', os.O_RDONLY))"),
     Attack(
@@ -142,8 +144,8 @@ WRITING = [
         "open(v.home + '/left', 'w').close()",
         happened=lambda around: around.left(),
     ),
-    # What the loader of programs does in the tool it may; what it does in whatever starts the tool
-    # is outside: a file is the trace.
+    # The dynamic loader may write files within the tool. A file in the home shows that it did so in
+    # the process that starts the tool.
     Attack(
         "has the loader of other programs write a file",
         "pass",
@@ -172,7 +174,7 @@ INPUTS = [
     _input("by a file beside it", "open(v.input + '.more', 'w').close()"),
 ]  # fmt: skip
 
-#: Who opens the file has to wait for the tool, up to /proc/sys/fs/lease-break-time.
+#: Processes that open the file have to wait for the tool, up to /proc/sys/fs/lease-break-time.
 _LEASE = """
 signal.signal(signal.SIGIO, signal.SIG_IGN)
 file = os.open(path, os.O_RDONLY)

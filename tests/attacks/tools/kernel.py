@@ -1,5 +1,5 @@
-"""What the kernel does for the privileged, or should do for no tool; and what it keeps between
-processes."""
+"""Attacks on privileged functions of the kernel and on objects that the kernel keeps for all
+processes of a user."""
 
 import os
 
@@ -28,7 +28,7 @@ def mount():
 in_child(mount)
 """,
     ),
-    # Filters of system calls cannot look into what clone3 is given.
+    # Filters of system calls cannot inspect the arguments of clone3.
     kernel(
         "starts a process in a namespace of its own",
         f"""
@@ -52,7 +52,7 @@ os.waitpid(pid, 0)
     ),
 ]
 
-#: What holds a sandbox is the first process in there.
+#: The first process of a sandbox holds the sandbox.
 FIRST = [
     kernel("opens the memory of the first process", "open('/proc/1/mem', 'rb').close()"),
     kernel("reads where the first process keeps what", "require(open('/proc/1/maps').read())"),
@@ -71,7 +71,7 @@ FIRST = [
 ]
 
 DEVICES = [
-    # In the open it leaves the mode as it is.
+    # Without a sandbox, the mode does not change.
     kernel(
         "changes who may use a device",
         "os.chmod('/dev/full', stat.S_IMODE(os.stat('/dev/full').st_mode))",
@@ -154,17 +154,17 @@ os.chmod("x", 0o4755)
 with os.popen("./x") as told:
     require("euid=65534" in told.read(), "it is still itself")
 """,
-        # The namespace of an ordinary user has no other user.
+        # The namespace of an ordinary user has no other users.
         refusals=["EINVAL"] if os.geteuid() else [],
     ),
-    # There may be no other in the namespace.
+    # There may be no other user in the namespace.
     kernel("becomes another user", "os.setuid(1)", refusals=["EINVAL"]),
-    # What it is called already.
+    # The name does not change.
     kernel(
         "names the machine",
         "name = os.uname().nodename.encode(); c('sethostname', name, len(name))",
     ),
-    # Of a file that is not open: who may not is refused before that is noticed.
+    # The file is not open, but the kernel checks the permission first.
     kernel(
         "loads a module",
         """
@@ -193,7 +193,7 @@ os.close(call("perf_event_open", wanted, 0, -1, -1, 0))
     ),
 ]  # fmt: skip
 
-#: Things with a number or a name that any process of the user can find.
+#: Objects that all processes of the user can find by a number or a name.
 SHARED = [
     Attack(
         "reads shared memory",

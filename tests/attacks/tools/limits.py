@@ -1,14 +1,14 @@
-"""More than a job may have: see ``LIMITED`` in ``tests/attacks/rooms.py``."""
+"""Attacks that take more than a job may have. See ``LIMITED`` in ``tests/attacks/rooms.py``."""
 
 from tests.attacks.tools.attack import Attack, kernel
 from tests.needs import MEMORY_GROUPS
 
-#: MiB: more than a job's memory in the sandbox, whatever is added to what it asked for.
+#: MiB. This is more than the memory limit of a job in the sandbox.
 _MEMORY = 320
 
-#: In sentences that say why a job has ended.
+#: Parts of messages of failed jobs.
 _OF_MEMORY, _OF_DISK = "MiB of memory", "filled its folder"
-#: Of a job whose /tmp is in memory, whichever is seen first.
+#: If /tmp is in memory, either limit may end the job.
 _OF_EITHER = f"{_OF_MEMORY}|{_OF_DISK}"
 _FILE_FULL = ("EFBIG", "ENOSPC")
 
@@ -19,8 +19,8 @@ def fill(file):
         require(os.write(file, bytes(1 << 20)) == 1 << 20, "no more is written")
 """
 
-#: More than half of what the kernel counts for each user, whom slots have in common. In the open
-#: other programs may need the rest at the same time.
+#: More than half of the resources that the kernel counts for each user. Slots share a user. Without
+#: a sandbox, other programs may need the rest at the same time.
 _SHARED = [
     kernel(
         "takes most of the user's watches for changed files",
@@ -109,7 +109,7 @@ finally:
         refusals=_FILE_FULL,
         ends=_OF_MEMORY,
     ),
-    # Each of them may be as large as a job's disk.
+    # Each of the files may be as large as the disk of the job.
     Attack(
         "takes memory by many files in /dev/shm",
         f"""
@@ -167,7 +167,7 @@ ctypes.memset(place, 1, size)
     ),
     Attack(
         "makes 3 000 files",
-        # That long it may take until somebody looks.
+        # The number of files is checked about once a second.
         """
 import time
 os.mkdir('d')
@@ -190,7 +190,7 @@ for _ in range(5_000):
         only_if="require(resource.getrlimit(resource.RLIMIT_NOFILE)[1] > 5_100)",
         refusals=["EMFILE"],
     ),
-    # Python's own function has no number of the error.
+    # The function of Python does not give the error number.
     kernel(
         "sets its limits higher",
         "c('setrlimit', resource.RLIMIT_MEMLOCK, struct.pack('2Q', 1 << 40, 1 << 40))",

@@ -1,10 +1,10 @@
-"""Sockets: of this machine and its network, of other programs here."""
+"""Attacks by sockets of this machine, its network and other programs."""
 
 from tests.attacks.tools.attack import Attack, kernel
 
-#: There is nobody, or no way.
+#: Errors of connections without a server or a route.
 UNREACHABLE = ("ECONNREFUSED", "ENETUNREACH", "EHOSTUNREACH", "EADDRNOTAVAIL")
-#: Is there an address in a network?
+#: Succeeds if the machine has an address in a network.
 _OWN_ADDRESS = """
 out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 out.connect(("192.0.2.1", 9))
@@ -50,12 +50,12 @@ ATTACKS = [
         "listens to all packets",
         "socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3)).close()",
     ),
-    # To the host of a virtual machine, which is in no network's namespace.
+    # The host of a virtual machine is not part of a network namespace.
     kernel(
         "opens a socket to the host",
         "socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM).close()",
     ),
-    # Sets the loopback interface up, as it is.
+    # The loopback interface is up already.
     kernel(
         "changes the network's interfaces",
         """

@@ -1,4 +1,4 @@
-"""What a job leaves behind: itself, or something that the next job of its slot finds."""
+"""Attacks by what a job leaves for the next job of its slot: processes, files and other objects."""
 
 from collections.abc import Callable, Sequence
 
@@ -6,7 +6,7 @@ from tests.attacks.tools.attack import NEVER, Attack
 from tests.attacks.tools.network import UNREACHABLE
 from tests.attacks.tools.surroundings import Surroundings
 
-#: A process apart from its job, which pays no heed to signals and has a name of its own.
+#: A process in another session that blocks all signals and has its own name.
 _DAEMON = """
 ready, told = os.pipe()
 if os.fork() == 0:
@@ -40,8 +40,8 @@ def _daemon(
     happened: Callable[[Surroundings], bool] | None = None,
     refusals: Sequence[str] = (),
 ) -> Attack:
-    """Slots adopt what tools leave behind, and kill it (``pilot/runner/programs/orphans.py``): in
-    the open, too."""
+    """Return an attack by a process that outlives its job. Slots adopt and kill such processes also
+    without a sandbox (``pilot/runner/programs/orphans.py``)."""
     code = _DAEMON.replace("DOES", does)
     return Attack(name, code, later=later, happened=happened, only_if=NEVER, refusals=refusals)
 
@@ -52,7 +52,7 @@ FILES = [
     _file("/dev/shm", "f'/dev/shm/{v.token}-left'"),
     _file("the home folder", "v.home + '/left'"),
     _file("the slot's folder", "f'{v.slots}/{v.slot}-1/left'"),
-    # Slots empty their jobs' folders.
+    # Slots empty the folders of their jobs.
     _file("its folder", "os.path.basename(v.tmp) + '-left'", only_if=NEVER),
     _file("the folder of its inputs", "os.path.dirname(sys.argv[1]) + '/left'", only_if=NEVER),
     _file("the folder of its temporary files", "os.environ['TMPDIR'] + '/left'", only_if=NEVER),
@@ -101,7 +101,7 @@ require(text.value == v.mark.encode())
     ),
 ]
 
-#: Of whatever started the tool, up to the pilot, which the next job inherits.
+#: Attacks on processes from the tool up to the pilot, whose settings the next job inherits.
 INHERITED = [
     Attack(
         "limits the next job",
@@ -122,10 +122,10 @@ _SET_ATTRIBUTES = (
     'call("file_setattr", -100, {}.encode(), struct.pack("Q4I", 0x80, 0, 0, 0, 0), 24, 0)'
 )
 _FOLDERS = "(os.environ['TMPDIR'], os.environ['HOME'])"
-#: Folders hand their flags down to new ones: so those of a workflow's tools, too.
+#: New folders inherit flags, so that the folders of tools in an inner workflow have them, too.
 _FLAGGED = f"(*{_FOLDERS}, os.path.dirname(os.environ['TMPDIR']))"
 
-#: On what the next job has as well. Slots restore their jobs' folders.
+#: Attacks on folders that the next job has, too. Slots restore the folders of their jobs.
 TRACES = [
     Attack(
         "leaves an attribute of a folder",
@@ -147,7 +147,7 @@ TRACES = [
     ),
     Attack(
         "leaves a folder that has grown",
-        # The other folder keeps what is left on it in the open.
+        # The other folder keeps its size without a sandbox.
         """
 names = [f"{os.environ['HOME']}/{number:0250}" for number in range(200)]
 for name in names:
@@ -166,7 +166,7 @@ for name in names:
     ),
 ]
 
-#: What file systems keep of a folder beside all that: here that dumps leave it out (FS_NODUMP_FL).
+#: Flags of the file system on a folder, such as FS_NODUMP_FL, which excludes it from dumps.
 FLAGS = [
     Attack(
         "leaves a flag of a folder",
@@ -188,7 +188,7 @@ FLAGS = [
     ),
 ]
 
-#: A port of the loopback interface, of which others may know.
+#: A port of the loopback interface that other processes could know.
 _PORT = "20000 + v.key % 10000"
 
 NETWORK = [

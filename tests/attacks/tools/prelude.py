@@ -1,13 +1,12 @@
-"""What the programs of attacks begin with: this file's text stands before theirs, so it has nothing
-but the standard library.
+"""The beginning of the programs of attacks. Its text is put before each program, so it uses the
+standard library only.
 
-``v`` in a program is what the tester tells it (see ``surroundings.py``), and ``v.answer``, the
-descriptor by which it says how it went. ``sys.argv[1]`` is the job's input. A program that is
-refused what it wants raises ``OSError``, or ``NothingError`` where it gets less than it wants. Any
-other exception is a fault of its own.
-"""
+``v`` in a program has the values that the test gives it (see ``surroundings.py``), and
+``v.answer``, the descriptor for its answer. ``sys.argv[1]`` is the input of the job. A program that
+is refused raises ``OSError``, or ``NothingError`` if it gets less than it wants. Any other
+exception is a fault of the program."""
 
-# What is imported here and not used is for the programs.
+# The programs use the imports that are not used here.
 # ruff: noqa: F401
 import ctypes
 import errno
@@ -25,7 +24,7 @@ from collections.abc import Callable, Iterable
 from types import SimpleNamespace
 from typing import Any
 
-#: Numbers of system calls that libraries have no function for: (x86_64, aarch64).
+#: Numbers of system calls without a library function: (x86_64, aarch64).
 _NUMBERS = {
     "add_key": (248, 217),
     "keyctl": (250, 219),
@@ -55,11 +54,11 @@ libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_
 
 
 class NothingError(Exception):
-    """What was wanted is not there, or has come to nothing."""
+    """The wanted object does not exist, or the attempt had no effect."""
 
 
 class _ChildError(Exception):
-    """``answer``: of a child that was refused what it wanted."""
+    """``answer`` is the answer of a child whose attempt failed."""
 
     def __init__(self, answer: str) -> None:
         super().__init__(answer)
@@ -74,12 +73,12 @@ def _checked(name: str, result: int) -> int:
 
 
 def c(name: str, *arguments: Any) -> int:
-    """A function of the C library. Raises ``OSError``."""
+    """Call a function of the C library. Raises ``OSError``."""
     return _checked(name, getattr(libc, name)(*arguments))
 
 
 def call(name: str, *arguments: Any) -> int:
-    """A system call. Raises ``OSError``."""
+    """Call the kernel directly. Raises ``OSError``."""
     number = _NUMBERS[name][_MACHINES.index(os.uname().machine)]
     wide = [ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
     return _checked(name, libc.syscall(ctypes.c_long(number), *wide))
@@ -97,17 +96,17 @@ def first(found: Iterable[str]) -> str:
 
 
 def attached(memory: int) -> int:
-    """The address of System V's shared memory."""
+    """Return the address of System V shared memory."""
     return _checked("shmat", libc.shmat(memory, None, 0))
 
 
 def touch(path: str) -> None:
-    """Opens a file for writing, and leaves it as it is."""
+    """Open a file for writing without changing it."""
     os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK))
 
 
 def flags(path: str, read_by: int = _FLAGS[0]) -> int:
-    """Of a file or folder; see ioctl_iflags(2)."""
+    """Return the flags of a file or folder. See ioctl_iflags(2)."""
     found = os.open(path, os.O_RDONLY)
     try:
         answer = fcntl.ioctl(found, read_by, bytes(8))
@@ -125,14 +124,14 @@ def add_flag(path: str, flag: int, read_by: int = _FLAGS[0], set_by: int = _FLAG
 
 
 def others() -> list[int]:
-    """The processes to be seen, but for this one."""
+    """Return all visible processes except this one."""
     return [
         int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()
     ]
 
 
 def read(path: str) -> bytes:
-    """Empty where it cannot be read."""
+    """Return the content of the file, or nothing if it cannot be read."""
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -141,13 +140,13 @@ def read(path: str) -> bytes:
 
 
 def parent(pid: int) -> int:
-    """0: none that can be seen."""
+    """Return the parent of a process, or 0 if it is not visible."""
     fields = read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
     return int(fields[1]) if fields else 0
 
 
 def ancestors(last: int) -> set[int]:
-    """The processes that this one comes from, up to ``last``, or the first to be seen."""
+    """Return the ancestors of this process up to ``last`` or to the first visible process."""
     pid, found = os.getpid(), set()
     while pid != last and (pid := parent(pid)):
         found.add(pid)
@@ -155,13 +154,13 @@ def ancestors(last: int) -> set[int]:
 
 
 def family(last: int) -> set[int]:
-    """These, and their other children, which may become the next job."""
+    """Return the ancestors and their other children, of which one may become the next job."""
     found = ancestors(last)
     return found | {pid for pid in others() if parent(pid) in found}
 
 
 def each_thread(pids: Iterable[int], act: Callable[[int], object]) -> None:
-    """Does it to all their threads. Raises where none lets it be done."""
+    """Call ``act`` for all threads of the processes. Raises if it fails for all of them."""
     refused: Exception = NothingError("there are none")
     done = 0
     for thread in [int(name) for pid in pids for name in os.listdir(f"/proc/{pid}/task")]:
@@ -174,26 +173,26 @@ def each_thread(pids: Iterable[int], act: Callable[[int], object]) -> None:
         raise refused
 
 
-#: Nobody else sets such a limit.
+#: A limit that no other program sets.
 _LOWERED = 4711
 
 
 def lower(pid: int) -> None:
-    """The number of signals that may wait for a process."""
+    """Lower the number of pending signals of a process."""
     _, hard = resource.prlimit(pid, resource.RLIMIT_SIGPENDING)
     resource.prlimit(pid, resource.RLIMIT_SIGPENDING, (_LOWERED, hard))
 
 
 def in_child(act: Callable[[], object]) -> None:
-    """Does it in a process of its own. Raises where it fails there."""
+    """Call ``act`` in a child process. Raises if it fails there."""
     answer = _answer_of_child(lambda _: act())
     if answer != "SUCCEEDED":
         raise _ChildError(answer)
 
 
 def carry_out(acts: dict[str, Callable[[Any], object]], told: dict[str, Any]) -> None:
-    """Each in a process and a folder of its own. Writes down, as a JSON object by their names, how
-    they went: see ``_tried``."""
+    """Run each function in its own process and folder, and print a JSON object with the answers by
+    name. See ``_tried``."""
     said = {}
     for number, (name, act) in enumerate(acts.items()):
 
@@ -207,8 +206,8 @@ def carry_out(acts: dict[str, Callable[[Any], object]], told: dict[str, Any]) ->
 
 
 def _answer_of_child(act: Callable[[int], object]) -> str:
-    """How ``act``, which gets the descriptor that this is told by, goes in a process of its own: as
-    ``_tried`` has it, or the name of the signal that has ended the process."""
+    """Run ``act`` in a child process and return its answer. ``act`` gets the descriptor for the
+    answer. The answer is as in ``_tried``, or the name of the signal that ended the process."""
     ours, theirs = os.pipe()
     sys.stdout.flush()
     pid = os.fork()
@@ -218,7 +217,7 @@ def _answer_of_child(act: Callable[[int], object]) -> str:
         os._exit(0)
     status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     os.close(theirs)
-    os.set_blocking(ours, False)  # what it left behind may have the other end
+    os.set_blocking(ours, False)  # A process that it left may have the other end.
     try:
         answer = os.read(ours, 4096).decode()
     except BlockingIOError:
@@ -229,8 +228,8 @@ def _answer_of_child(act: Callable[[int], object]) -> str:
 
 
 def _tried(act: Callable[[], object]) -> str:
-    """A word, and what there is to say of it: how the system has refused it, as errno names it;
-    NOTHING; BROKEN for faults of its own; SUCCEEDED."""
+    """Return a word and details: SUCCEEDED, the errno name of a refusal, NOTHING, or BROKEN for a
+    fault of the program."""
     try:
         act()
     except _ChildError as error:

@@ -1,12 +1,12 @@
-"""Other processes of the node: what they know, and what can be done to them."""
+"""Attacks on other processes of the node: on what they know and what they do."""
 
 from collections.abc import Callable
 
 from tests.attacks.tools.attack import Attack, kernel
 from tests.attacks.tools.surroundings import Surroundings
 
-#: Does the kernel let a process look into one that it has not started? The one that waits stands
-#: for the attacked.
+#: Succeeds if the kernel lets a process inspect a process that it has not started. The waiting
+#: process takes the place of the victim.
 _LOOKS_INTO_OTHERS = """
 waiting = os.fork()
 if waiting == 0:
@@ -17,7 +17,7 @@ finally:
     os.kill(waiting, signal.SIGKILL)
     os.waitpid(waiting, 0)
 """
-#: A machine with one core has no other to leave.
+#: Succeeds on a machine with several cores.
 _SEVERAL_CORES = "require(len(os.sched_getaffinity(0)) > 1)"
 
 _VECTORS = """
@@ -55,7 +55,7 @@ require(any(b"SLUICE_SECRET" in one or b"VICTIM_SECRET" in one for one in found)
         "reads the arguments of any process",
         "require(any(v.mark[::-1].encode() in read(f'/proc/{pid}/cmdline') for pid in others()))",
     ),
-    # Those of the slot's own folder are the job's, too.
+    # Paths in the folder of the slot belong to the job, too.
     Attack(
         "finds the pilot's paths in the arguments of any process",
         """
@@ -91,7 +91,7 @@ file = call("pidfd_getfd", os.pidfd_open(v.process), v.descriptor, 0)
 require(v.mark.encode() == os.pread(file, 99, 0))
 """,
     ),
-    # A descriptor that whoever starts the tool leaves open; none does in the open.
+    # The process that starts the tool could leave a descriptor open. Slots without sandbox do not.
     Attack(
         "has descriptors of others",
         """
@@ -104,7 +104,7 @@ require(mine, "it has its three streams alone")
 ]
 
 DOING = [
-    # PTRACE_SEIZE does not stop the process, and ends with this one.
+    # PTRACE_SEIZE does not stop the process and ends with the tracer.
     _into("traces another process", "c('ptrace', 0x4206, v.process, 0, 0)"),
     _into("traces its slot", "c('ptrace', 0x4206, v.slot, 0, 0)"),
     _into(
@@ -131,11 +131,11 @@ with open(f"/proc/{v.process}/mem", "r+b", buffering=0) as file:
         "signal.pidfd_send_signal(os.pidfd_open(v.process), signal.SIGUSR1)",
         happened=lambda around: around.signalled(),
     ),
-    # Signal 0 is checked like any other, and not sent.
+    # The kernel checks signal 0 like other signals and does not send it.
     Attack("could end the pilot", "os.kill(v.pilot, 0)"),
     Attack("could end its slot", "os.kill(v.slot, 0)"),
     Attack("could end its slot's group", "os.killpg(os.getpgid(v.slot), 0)"),
-    # kill(-1) goes to all of these.
+    # kill(-1) reaches all of these processes.
     Attack(
         "could end all processes",
         """

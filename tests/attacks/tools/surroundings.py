@@ -1,5 +1,5 @@
-"""What a node has beside a job: files, processes and sockets that are none of the job's, and what
-became of them."""
+"""Files, processes and sockets of a node that do not belong to the job, and checks of what became
+of them."""
 
 import contextlib
 import ctypes
@@ -25,7 +25,7 @@ import pydantic
 from tests.attacks.tools.prelude import attached, c, call, libc
 from tests.unit.pilot.slot_runner import Runner
 
-#: Another process of the pilot's user: it tells where its secret is, then which signals it gets.
+#: Another process of the user of the pilot. It prints where its secret is and then its signals.
 _PROCESS = """
 import ctypes, os, signal, sys
 secret = ctypes.create_string_buffer(os.environ["VICTIM_SECRET"].encode(), 64)
@@ -40,13 +40,13 @@ _KEYCTL_SEARCH, _KEYCTL_UNLINK = 10, 9
 
 
 class Surroundings:
-    """Made around a slot; ``folder``: for storages. ``mark`` stands in everything secret."""
+    """The surroundings of a slot. ``folder`` is for storages. All secrets contain ``mark``."""
 
     def __init__(self, runner: Runner, folder: Path) -> None:
         self.runner = runner
         self.token = f"attacks-{uuid.uuid4().hex[:12]}"
         self.mark = f"nobody-may-see-{self.token}"
-        #: Not below a folder for temporary files, which sandboxes replace anyway.
+        #: The folder is not a temporary folder, as sandboxes replace these.
         self.home = Path(tempfile.mkdtemp(prefix=".sluice-attacks-", dir=Path.home()))
         self.store = folder
         self.slots = runner.run.path / "slots"
@@ -59,7 +59,7 @@ class Surroundings:
             "var_tmp": Path("/var/tmp") / self.token,
             "shm": Path("/dev/shm") / self.token,
         }
-        #: Of the attack's job, in the storage.
+        #: The input of the job of the attack, in the storage.
         self.input = self.store / "in" / "a.dat"
         self.input_before = b""
         self._terminal: list[int] = []
@@ -73,7 +73,7 @@ class Surroundings:
         self.prepare()
 
     def told(self) -> dict[str, Any]:
-        """What an attack knows, by name: ``v`` in its code."""
+        """Return the values that an attack knows as ``v`` in its code."""
         paths = {name: str(path) for name, path in self.files.items()}
         folders = {"home": str(self.home), "store": str(self.store), "slots": str(self.slots)}
         return {
@@ -102,7 +102,7 @@ class Surroundings:
         }  # fmt: skip
 
     def prepare(self) -> None:
-        """All as it was before any attack."""
+        """Restore the state before any attack."""
         for path in [p for name in ("tmp", "var_tmp", "shm") for p in _named(self.files[name])]:
             path.unlink()
         for path in [*self.home.glob("left*"), *self.slots.glob("*/left"), *_beside(self.input)]:
@@ -113,7 +113,7 @@ class Surroundings:
         for pid in [server.pid, *(child.pid for child in server.children(recursive=True))]:
             _restore(pid, self._slot)
         _restore(self.process.pid, self._slot)
-        # Not of the others: what a slot starts has another priority than it.
+        # Processes that a slot starts have another priority than the slot, so they are left alone.
         Path(f"/proc/{self.process.pid}/oom_score_adj").write_text(self._slot["oom"])
         self._fill()
         self._before = _state(self.process.pid)
@@ -139,26 +139,26 @@ class Surroundings:
         shutil.rmtree(self.home)
 
     def changed(self, name: str) -> bool:
-        """Has somebody written to the file, replaced it or removed it?"""
+        """Return whether the file was written to, replaced or removed."""
         path = self.files[name]
         return not path.exists() or path.read_text() != self.mark
 
     def input_changed(self) -> bool:
-        """Has somebody written to the storage's file, replaced it or put another beside it?"""
+        """Return whether the input was written to or replaced, or a file was put beside it."""
         beside = any(True for _ in _beside(self.input))
         return beside or self.input.read_bytes() != self.input_before
 
     def left(self) -> bool:
-        """Is there something new in the home folder?"""
+        """Return whether there is a new file in the home folder."""
         return any(self.home.glob("left*"))
 
     def folder_changed(self) -> bool:
-        """The run's folder: who may enter it, or its time."""
+        """Return whether the mode or the time of the run folder has changed."""
         found = self.runner.run.path.stat()
         return stat.S_IMODE(found.st_mode) != self._mode or found.st_mtime < 1000
 
     def signalled(self) -> bool:
-        """Has the process had SIGUSR1? It is told of before SIGUSR2."""
+        """Return whether the process has got SIGUSR1. It reports SIGUSR1 before SIGUSR2."""
         self.process.send_signal(signal.SIGUSR2)
         if self._line() == str(signal.SIGUSR2.value):
             return False
@@ -166,11 +166,11 @@ class Surroundings:
         return True
 
     def treated(self) -> bool:
-        """Has the process other limits or priorities now?"""
+        """Return whether the limits or priorities of the process have changed."""
         return _state(self.process.pid) != self._before
 
     def overwritten(self) -> bool:
-        """The memory of the process."""
+        """Return whether the memory of the process has changed, and restore it."""
         with open(f"/proc/{self.process.pid}/mem", "r+b", buffering=0) as memory:
             memory.seek(self._address)
             found = memory.read(len(self.mark))
@@ -179,20 +179,20 @@ class Surroundings:
         return found != self.mark.encode()
 
     def sent(self) -> bool:
-        """Has a datagram come?"""
+        """Return whether a datagram has arrived."""
         with contextlib.suppress(BlockingIOError):
             return self.sockets["udp"].recv(64) == self.mark.encode()
         return False
 
     def typed(self) -> bool:
-        """Has somebody written on the terminal?"""
+        """Return whether there is new input on the terminal."""
         os.set_blocking(self._terminal[0], False)
         with contextlib.suppress(BlockingIOError):
             return os.read(self._terminal[0], 64) != b""
         return False
 
     def outlived(self) -> bool:
-        """Is there a process that has named itself after the token?"""
+        """Return whether there is a process named after the token."""
         names = [found.info["name"] for found in psutil.process_iter(["name"])]
         return self.token[-15:] in names
 
@@ -227,7 +227,7 @@ class Surroundings:
     def _listen(self) -> Iterator[tuple[str, socket.socket]]:
         for name, address in (("tcp", "127.0.0.1"), ("own_tcp", own_address() or "127.0.0.1")):
             yield name, self._listener(socket.AF_INET, (address, 0))
-        with contextlib.suppress(OSError):  # a machine without IPv6
+        with contextlib.suppress(OSError):  # The machine may have no IPv6.
             yield "tcp6", self._listener(socket.AF_INET6, ("::1", 0))
         yield "abstract", self._listener(socket.AF_UNIX, f"\0{self.token}")
         yield "database", self._listener(socket.AF_UNIX, str(self.home / ".s.PGSQL.5432"))
@@ -244,7 +244,7 @@ class Surroundings:
         return found
 
     def _share(self) -> None:
-        """Memory, a message, semaphores and a key that all of the user's processes can find."""
+        """Make shared memory, a message and a key that all processes of the user can find."""
         self._key = 0x51000000 + (uuid.uuid4().int & 0xFFFFFE)
         self._unshare(self._key)
         memory = c("shmget", self._key, 4096, _IPC_CREAT | 0o600)
@@ -252,14 +252,14 @@ class Surroundings:
         ctypes.memmove(place, self.mark.encode(), len(self.mark))
         libc.shmdt(ctypes.c_void_p(place))
         c("msgget", self._key, _IPC_CREAT | 0o600)
-        with contextlib.suppress(OSError):  # a kernel without keys
+        with contextlib.suppress(OSError):  # The kernel may have no keys.
             call("add_key", b"user", self.token.encode(), self.mark.encode(), len(self.mark),
                  _USER_KEYRING)  # fmt: skip
 
     def _fill(self) -> None:
-        """The queue has one message."""
+        """Leave exactly one message in the queue."""
         queue, room = c("msgget", self._key, 0), ctypes.create_string_buffer(128)
-        with contextlib.suppress(OSError):  # it is empty
+        with contextlib.suppress(OSError):  # The queue may be empty.
             c("msgrcv", queue, room, 64, 0, _IPC_NOWAIT)
         c("msgsnd", queue, b"\1".ljust(8, b"\0") + self.mark.encode(), len(self.mark), 0)
 
@@ -279,15 +279,15 @@ class Surroundings:
 
 
 def own_address() -> str:
-    """Of this machine in its network; empty where it has none. Nothing is sent."""
+    """Return the address of this machine in its network, or an empty text. Nothing is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out, contextlib.suppress(OSError):
-        out.connect(("192.0.2.1", 9))  # an address for examples, RFC 5737
+        out.connect(("192.0.2.1", 9))  # This is an address for documentation (RFC 5737).
         return str(out.getsockname()[0])
     return ""
 
 
 def _named(path: Path) -> Iterator[Path]:
-    """The files left beside it, under names that begin with its own."""
+    """Return the files beside this file whose names begin with its name."""
     return path.parent.glob(f"{path.name}-*")
 
 
@@ -311,14 +311,14 @@ def _state(pid: int) -> dict[str, Any]:
 
 def _restore(pid: int, before: dict[str, Any]) -> None:
     for limit, (soft, _) in zip(_LIMITS, before["limits"], strict=True):
-        _, hard = resource.prlimit(pid, limit)  # of who holds a sandbox: a share
+        _, hard = resource.prlimit(pid, limit)  # The holder of a sandbox has a lower limit.
         resource.prlimit(pid, limit, (min(soft, hard), hard))
     os.sched_setaffinity(pid, before["cores"])
     os.sched_setscheduler(pid, before["class"], os.sched_param(0))
 
 
 def _handle(path: Path) -> str:
-    """The file's number in its file system, by which it can be opened without a path; see
+    """Return the handle of the file, by which it can be opened without a path. See
     name_to_handle_at(2)."""
     handle = ctypes.create_string_buffer(b"\x80\0\0\0".ljust(136, b"\0"), 136)
     where = ctypes.c_int()

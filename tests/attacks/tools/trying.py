@@ -1,4 +1,4 @@
-"""Attacks by tools, carried out by jobs of a slot."""
+"""Carry out attacks by tools in jobs of a slot."""
 
 import json
 import sys
@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from pilot.runner.files.input_protection import MOST_COPIED
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import PilotTask
-from sluice.contracts.states import AttemptOutcome
+from pilot.runner.files.input_protection import MAX_COPIED
+from sluice.contracts.common.states import AttemptOutcome
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.pilots.pilots import PilotTask
 from tests.attacks.tools import files, kernel, limits, network, next_job, processes
 from tests.attacks.tools.attack import SUCCEEDED, Attack, program
 from tests.attacks.tools.surroundings import Surroundings
@@ -30,16 +30,16 @@ ATTACKS = [
     *limits.ATTACKS,
     *next_job.ATTACKS,
 ]
-#: Bytes of what a slot makes a link of, instead of a copy.
-_LARGE = MOST_COPIED + 1
-#: Runs its input, a program with many empty lines after it or none.
+#: Bytes of an input that a slot links instead of copying it.
+_LARGE = MAX_COPIED + 1
+#: Runs its input, which is a program. A large input ends with many empty lines.
 _START = "import sys; exec(open(sys.argv[1]).read(1 << 17))"
 
 
 @dataclass
 class AttackedSlot:
-    """A slot, what is around it, and what each of its jobs may have. ``said``: of the attacks that
-    share a job, by whether it is a workflow."""
+    """A slot, its surroundings, and the resources of its jobs. ``said`` has the answers of attacks
+    that share a job, by whether the job is a workflow."""
 
     runner: Runner
     surroundings: Surroundings
@@ -55,7 +55,7 @@ def made_room(runner: Runner, store: Path, resources: Resources) -> Iterator[Att
 
 
 def cases(attacks: list[Attack], *, inside: Sequence[pytest.MarkDecorator] = ()) -> list[Any]:
-    """``inside``: marks of attacks by tools of a workflow."""
+    """Return the attacks as parameters. ``inside`` has marks for attacks in an inner workflow."""
     ways: tuple[tuple[bool, str, Sequence[pytest.MarkDecorator]], ...] = (
         (False, "alone", ()),
         (True, "in a workflow", inside),
@@ -72,7 +72,8 @@ def _marks(attack: Attack) -> list[pytest.MarkDecorator]:
 
 
 def carry_out(attack: Attack, room: AttackedSlot, *, inside: bool) -> tuple[bool, str]:
-    """Has it succeeded; what its tool has said, or why its job has failed."""
+    """Return whether the attack has succeeded, and the answer of its tool or the message of its
+    failed job."""
     surroundings = room.surroundings
     if attack.shares_its_job:
         if inside not in room.said:
@@ -88,13 +89,13 @@ def carry_out(attack: Attack, room: AttackedSlot, *, inside: bool) -> tuple[bool
 
 
 def _shared(room: AttackedSlot, *, inside: bool) -> dict[str, str]:
-    """Those that share a job, and the next job, which finds what they have left."""
+    """Run the attacks that share a job, and then the next job, which finds what they have left."""
     sharing = [attack for attack in ATTACKS if attack.shares_its_job]
     codes = {attack.name: attack.code for attack in sharing}
     said = _run(codes, sharing[0], room, inside=inside)
     later = {attack.name: attack.later for attack in sharing if attack.later}
     for name, found in _run(later, sharing[0], room, inside=inside).items():
-        # Else what has kept it from leaving anything is what counts.
+        # Otherwise the refusal of the first job counts.
         if SUCCEEDED in (said[name], found):
             said[name] = found
     return said
@@ -103,7 +104,7 @@ def _shared(room: AttackedSlot, *, inside: bool) -> dict[str, str]:
 def _run(
     codes: dict[str, str], attack: Attack, room: AttackedSlot, *, inside: bool
 ) -> dict[str, str]:
-    """What came of each, by name."""
+    """Run the programs and return their answers by name."""
     surroundings = room.surroundings
     text = program(codes, surroundings.told()).encode()
     data = text.ljust(_LARGE, b"\n") if attack.large else text
@@ -112,7 +113,7 @@ def _run(
     report = run(room.runner, _task(attack, room, inside=inside), [file], seq=next(_numbers))
     if report.outcome is not AttemptOutcome.FINISHED:
         return dict.fromkeys(codes, report.message)
-    # Around it may stand what the loader of programs has to say.
+    # The dynamic loader may print lines around the answer.
     answer = Path(report.outputs[0].url.removeprefix("file://")).read_text()
     found: dict[str, str] = json.loads(
         next(line for line in answer.splitlines() if line.startswith("{"))
@@ -124,7 +125,7 @@ _numbers = count()
 
 
 def _task(attack: Attack, room: AttackedSlot, *, inside: bool) -> PilotTask:
-    """Its tool runs its input. Jobs of one task find its tool loaded."""
+    """Return a task whose tool runs its input. Equal attacks share a task."""
     home = str(room.surroundings.home)
     values = {name: text.replace("HOME", home) for name, text in attack.environment.items()}
     key = (inside, *values)

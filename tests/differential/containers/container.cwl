@@ -1,4 +1,4 @@
-# Tools that run in an image: one that requires it, and one that has it as a hint; with files in the work folder, and a nested workflow.
+# Tools in an image, which one requires and one has as a hint, with a work folder and a nested workflow.
 cwlVersion: v1.2
 class: Workflow
 requirements:

@@ -1,4 +1,4 @@
-# Several files a job: the same names, order and pairs, with a filter, and with what every job gets.
+# Several files in a job give the same names, order and pairs, with a filter and with an input shared by all jobs.
 cwlVersion: v1.2
 class: Workflow
 $namespaces: {sluice: "urn:sluice:cwl:"}

@@ -1,4 +1,4 @@
-# Every kind of value on a command line.
+# Values of every kind on a command line.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}}

@@ -1,4 +1,4 @@
-# Two branches of which one is passed over, and steps that run once on what there is of them: a file, a number, or nothing.
+# Two branches, one of which is skipped, and steps that run once on the outputs that exist: a file, a number, or nothing.
 cwlVersion: v1.2
 class: Workflow
 requirements: {InlineJavascriptRequirement: {}, StepInputExpressionRequirement: {}, ToolTimeLimit: {timelimit: 60}}

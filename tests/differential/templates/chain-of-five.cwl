@@ -1,4 +1,4 @@
-# Five steps in a row, written in v1.1 and out of order.
+# Five consecutive steps, written in CWL v1.1 and out of order.
 cwlVersion: v1.1
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}}

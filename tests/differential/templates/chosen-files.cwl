@@ -1,4 +1,4 @@
-# An expression over all files chooses some of them, by their sizes; the rest of the workflow goes on with these.
+# An expression over all files chooses some by size, and the following steps use only these.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, InlineJavascriptRequirement: {}}

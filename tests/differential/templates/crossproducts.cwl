@@ -1,4 +1,4 @@
-# Each with each, row by row: of values, of the data set and values, of two data sets, and of three.
+# Cross products row by row: of values, of the data set and values, of two data sets, and of three.
 cwlVersion: v1.2
 class: Workflow
 $namespaces: {sluice: "urn:sluice:cwl:"}

@@ -1,4 +1,4 @@
-# A directory from each job, through a second step, a list of them, and one made of all.
+# A directory of each job, used by a second step, a list of directories, and one directory made of all.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}}

@@ -1,4 +1,4 @@
-# A step that chooses among files by an expression, and one with JavaScript in its inputs.
+# A step that chooses files with an expression, and a step with JavaScript in its inputs.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, StepInputExpressionRequirement: {}, InlineJavascriptRequirement: {}}

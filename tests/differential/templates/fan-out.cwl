@@ -1,4 +1,4 @@
-# One output read by two steps, and by the workflow itself.
+# Two steps and the workflow itself use one output.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}}

@@ -1,5 +1,5 @@
-# Files beside the data set: one needed, one given, one left out; read by a map, by a merge, and by an expression; and the given
-# file, else what a step made.
+# Files beside the data set: a required one, a given one and a missing one; a map, a merge and an expression use them. Another input is
+# the given file, or else an output of a step.
 cwlVersion: v1.2
 class: Workflow
 requirements:

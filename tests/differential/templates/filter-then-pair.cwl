@@ -1,4 +1,4 @@
-# What a filter leaves is paired with the files that it is of, where one may be missing.
+# Outputs of a filter are paired with the files that they were made from, with missing ones.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, ToolTimeLimit: {timelimit: 60}}

@@ -1,4 +1,4 @@
-# Some jobs give no file; the others go on in their order.
+# Some jobs have no output; the other outputs keep their order.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, MultipleInputFeatureRequirement: {}}

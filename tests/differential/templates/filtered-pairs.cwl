@@ -1,4 +1,4 @@
-# What one filter leaves in two data sets is paired, at once and later on. Two lists of one job are, too.
+# Two outputs of one filter are paired, directly and after more steps, and so are two lists of one job.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, InlineJavascriptRequirement: {}, ToolTimeLimit: {timelimit: 60}}

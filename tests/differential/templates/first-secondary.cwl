@@ -1,4 +1,4 @@
-# A data set of files with others beside them.
+# A data set of files with secondary files.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}}

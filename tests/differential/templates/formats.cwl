@@ -1,4 +1,4 @@
-# Tools that say what the files are that they take and give.
+# Tools that declare the formats of their inputs and outputs.
 cwlVersion: v1.2
 class: Workflow
 $namespaces: {edam: "http://edamontology.org/"}

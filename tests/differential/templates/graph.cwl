@@ -1,4 +1,4 @@
-# Pairs by number, the first input again, one file for all jobs, several data sets taken whole.
+# Pairs by number, the first input used twice, one file for all jobs, and several whole data sets.
 cwlVersion: v1.2
 class: Workflow
 requirements:

@@ -1,6 +1,6 @@
-# Beside the data set: a directory, one that is not given, a file with others beside it, files with
-# others beside them, directories, and a file that comes by default; for all jobs, scattered over,
-# merged, chosen, looked into by expressions, and handed on.
+# Parameters beside the data set: a directory, a missing directory, a file with secondary files,
+# lists of those, directories, and a default file; they are shared by all jobs, scattered over,
+# merged, chosen, read by expressions, and passed on.
 cwlVersion: v1.2
 class: Workflow
 requirements:

@@ -1,4 +1,4 @@
-# Lists of files: one from a single job, scattered over; one from each job, taken one a job, whole, and flattened inside a job.
+# Lists of files: one of a single job, scattered over; one of each job, used one in a job, whole, and flattened in a job.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, InlineJavascriptRequirement: {}}

@@ -1,4 +1,4 @@
-# A step that runs on the one file of a merge, and a step that reads two such files.
+# A step that runs on the single output of a merge, and a step that uses two such files.
 cwlVersion: v1.2
 class: Workflow
 inputs: {texts: "File[]"}

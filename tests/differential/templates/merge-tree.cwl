@@ -1,4 +1,4 @@
-# Groups of two, again and again: other runners, which know nothing of groups, merge all at once.
+# A merge in repeated groups of two; other runners do not know groups, and merge all files at once.
 cwlVersion: v1.2
 class: Workflow
 $namespaces: {sluice: "urn:sluice:cwl:"}

@@ -1,4 +1,4 @@
-# Two merges of the same data set, their results together in one step, and that one's beside every file.
+# Two merges of the same data set, a step that uses both results, and its result beside every file.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}}

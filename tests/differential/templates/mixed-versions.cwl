@@ -1,5 +1,5 @@
-# Files of several versions, each carried out as of its own: what a tool gets that asks for nothing, what is known of directories.
-# Expressions of steps are worked out with the workflow's functions, those of a tool with its own.
+# Files of several CWL versions, each run with the rules of its own: defaults of tools, and the known fields of directories.
+# Expressions of steps use the functions of the workflow, and expressions of a tool its own.
 cwlVersion: v1.2
 class: Workflow
 requirements:

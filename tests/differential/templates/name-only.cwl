@@ -1,4 +1,4 @@
-# A file that only the step's expressions look at: its tool has no input for it.
+# A file that only expressions of the step use: its tool has no input for it.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, StepInputExpressionRequirement: {}}

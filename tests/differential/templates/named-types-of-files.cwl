@@ -1,4 +1,4 @@
-# Types by name in files of their own, one or a list of them, which the workflow and its tools import each for themselves.
+# Named types in separate files, single or in a list, which the workflow and its tools import separately.
 cwlVersion: v1.2
 class: Workflow
 requirements:

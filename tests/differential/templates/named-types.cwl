@@ -1,4 +1,4 @@
-# Types by name, in this text: of parameters, in lists, in each other, and of tools with types of their own and without.
+# Named types in this file: of parameters, in lists, nested, and of tools with and without their own types.
 cwlVersion: v1.2
 class: Workflow
 requirements:

@@ -1,5 +1,5 @@
-# Workflows in a workflow that work through whole data sets: their steps become steps of their own. One inside the other, a
-# requirement that comes down, a default of an inner input, an input handed on as it is, and a choice.
+# Nested workflows over whole data sets, whose steps become steps of the outer workflow. They are nested twice, with an
+# inherited requirement, a default of an inner input, an input that is passed on, and a choice.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, SubworkflowFeatureRequirement: {}, MultipleInputFeatureRequirement: {}}

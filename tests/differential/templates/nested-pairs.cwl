@@ -1,4 +1,4 @@
-# A workflow inside each job that takes files of two data sets, and one more workflow inside.
+# A workflow in each job that uses files of two data sets, with another workflow inside.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, SubworkflowFeatureRequirement: {}}

@@ -1,4 +1,4 @@
-# A step that runs a workflow on each file, with a tool used twice.
+# A step that runs a workflow on each file, with a tool that is used twice.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, SubworkflowFeatureRequirement: {}}

@@ -1,4 +1,4 @@
-# A filter that lets nothing through, before steps of every kind.
+# A filter without any output, before steps of every kind.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}}

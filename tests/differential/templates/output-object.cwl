@@ -1,4 +1,4 @@
-# Tools that say themselves what their outputs are, in cwl.output.json.
+# Tools that describe their outputs in cwl.output.json.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}}

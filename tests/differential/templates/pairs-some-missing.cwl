@@ -1,4 +1,4 @@
-# Two data sets by number, one of which has gaps that the tool can do with.
+# Two data sets paired by number; one has gaps that the tool accepts.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}}

@@ -1,4 +1,4 @@
-# Values of every kind, given, by default, and left out.
+# Values of every kind: given, default and missing.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}}

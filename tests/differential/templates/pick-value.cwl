@@ -1,5 +1,5 @@
-# One of two branches that merge, chosen by a parameter; the first of several files; all that there are. Then a map over what was
-# chosen, and outputs that are a choice themselves.
+# One of two merging branches, chosen by a parameter; the first of several files; all existing files. Then a map over the
+# chosen files, and outputs that are a choice themselves.
 cwlVersion: v1.2
 class: Workflow
 requirements:

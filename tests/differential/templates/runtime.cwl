@@ -1,4 +1,4 @@
-# What a tool is told of its resources: asked for by the tool, by its step, by an expression, by nobody; as the least and as the most.
+# Resources in a tool's runtime: requested by the tool, by its step, by an expression, or not at all; as minimum and as maximum.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, StepInputExpressionRequirement: {}, ToolTimeLimit: {timelimit: 60}}

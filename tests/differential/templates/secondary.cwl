@@ -1,4 +1,4 @@
-# Files with others beside them: declared by a step's output, needed by the next ones, alone and in a list.
+# Files with secondary files, which a step declares and the next steps need, alone and in a list.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, StepInputExpressionRequirement: {}}

@@ -1,5 +1,5 @@
-# Several data sets, each given by its name: taken together by their places, each with each, one
-# behind the other, whole, and each by itself.
+# Several data sets, given by name: paired by position, as a cross product, concatenated, whole, and
+# each on its own.
 cwlVersion: v1.2
 class: Workflow
 requirements:

@@ -1,4 +1,4 @@
-# Data sets one behind the other: merged, scattered over, paired with others put together alike, whole for every job; and
+# Concatenated data sets: merged, scattered over, paired with others concatenated alike, and whole for every job; and
 # single files as a list.
 cwlVersion: v1.2
 class: Workflow

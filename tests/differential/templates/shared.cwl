@@ -1,4 +1,4 @@
-# Every job gets two data sets whole, and one file that is the same for all; also inside a job with an expression.
+# Every job gets two whole data sets and a file that all share, also in a job with an expression.
 cwlVersion: v1.2
 class: Workflow
 requirements:

@@ -1,5 +1,5 @@
-# Steps that scatter over lists of values: of parameters, of constants, of several by number, with
-# the data set, with what is made of it, and of values that other steps have worked on.
+# Steps that scatter over lists of values: of parameters, of constants, of several lists by number, with
+# the data set, with its outputs, and over values that other steps have produced.
 cwlVersion: v1.2
 class: Workflow
 $namespaces: {sluice: "urn:sluice:cwl:"}

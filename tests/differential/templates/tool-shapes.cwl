@@ -1,5 +1,5 @@
-# Requirements and bindings of a single tool: environment, files laid down by text and by expression, a shell's pipe, standard error, an exit code
-# that is no failure, contents of the input, a glob by expression, an optional parameter with a default.
+# Requirements and bindings of a single tool: environment, files written by text and by expression, a pipe of a shell, standard error, a successful
+# exit code other than zero, contents of the input, a glob by expression, an optional parameter with a default.
 cwlVersion: v1.2
 class: Workflow
 requirements:

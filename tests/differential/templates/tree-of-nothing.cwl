@@ -1,4 +1,4 @@
-# Merges in levels of data sets that a filter left empty: one file comes of them all the same.
+# Merges as trees over data sets that a filter left empty still give one file.
 cwlVersion: v1.2
 class: Workflow
 $namespaces: {sluice: "urn:sluice:cwl:"}

@@ -1,4 +1,4 @@
-# Inputs of a step made of others: of a file's name, of a parameter, of a text, of a default.
+# Inputs of a step computed from others: from a file's name, a parameter, a text, or a default.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, StepInputExpressionRequirement: {}}

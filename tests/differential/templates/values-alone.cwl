@@ -1,5 +1,5 @@
-# No data set: steps over lists of values, one by one and each with each, over a list that a step
-# makes of a number, and steps that run once, on values and on a file that may be missing.
+# No data set: steps over lists of values, also as cross products, over a list that a step makes of a
+# number, and steps that run once, on values and on a file that may be missing.
 cwlVersion: v1.2
 class: Workflow
 requirements:

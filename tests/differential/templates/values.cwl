@@ -1,4 +1,4 @@
-# Numbers, texts, truths and records as data sets: one of each job, and one of all.
+# Numbers, texts, booleans and records as data sets: one of each job, and one of all.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, InlineJavascriptRequirement: {}, StepInputExpressionRequirement: {}}

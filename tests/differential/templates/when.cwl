@@ -1,4 +1,4 @@
-# A step that is passed over for some files.
+# A step that is skipped for some files.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}, StepInputExpressionRequirement: {}, MultipleInputFeatureRequirement: {}}

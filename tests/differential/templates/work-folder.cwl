@@ -1,4 +1,4 @@
-# Files put into the tool's folder, its own environment, codes of success other than zero.
+# Files in the tool's work folder, its own environment, and success codes other than zero.
 cwlVersion: v1.2
 class: Workflow
 requirements: {ScatterFeatureRequirement: {}}

@@ -1,5 +1,4 @@
-"""The page on which people answer: the service that asks, on a real database and a port of its
-own, and what looks at it in Chromium."""
+"""The page for annotators in Chromium, with the ask service on a real database and port."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -14,18 +13,18 @@ import pytest
 import pytest_asyncio
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page
 
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.server import HttpServer
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
 from tests.e2e.test_web_page import chromium
 from tests.integration.ask.conftest import STEP, TEMPLATE, Asking, asking_on
 from tests.waiting import eventually
 from wfms.ask.usecases.context import AskRules
 
-#: A phone in portrait, touched.
+#: A phone in portrait format with touch input.
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 DESKTOP = {"viewport": {"width": 1400, "height": 900}}
-#: What a browser says itself where there is no connection, or a request is refused.
+#: Messages of the browser itself about a missing connection or a refused request.
 EXPECTED = ("Failed to load resource: net::ERR_", "Failed to load resource: the server responded")
 
 PATH = f"/ask/{quote(TEMPLATE)}/{STEP}"
@@ -38,14 +37,16 @@ class AskSite:
     base: str
 
     async def lay(self, items: Sequence[dict[str, Any]], **ask: Any) -> None:
-        """Asks for each of these items, once."""
+        """Add a task with these items; one annotation decides an item."""
         self.asking.task([json.dumps(item).encode() for item in items], **{"agree": 1, **ask})
         await self.asking.take_in()
 
     @asynccontextmanager
     async def person(self, **options: Any) -> AsyncIterator["AskedPerson"]:
-        """With a browser of its own, let in by a link. At its end: the page had nothing to complain
-        about, and asked nobody else."""
+        """Open a new browser for a person.
+
+        At the end, require that the page logged no errors.
+        """
         context = await self.browser.new_context(
             base_url=self.base, user_agent=f"person {uuid4()}", **(options or DESKTOP)
         )
@@ -57,7 +58,7 @@ class AskSite:
             await context.close()
 
     async def answers(self) -> list[str]:
-        """All that the service has, in the order in which items were shown."""
+        """Return all annotations of the service, in the order of items."""
         rows = await self.asking.rows_of(
             "SELECT shown.answer FROM shown JOIN items ON items.uid = item_uid"
             " WHERE shown.answer IS NOT NULL ORDER BY items.position"
@@ -68,7 +69,7 @@ class AskSite:
         async def there() -> bool:
             return sorted(await self.answers()) == sorted(answers)
 
-        await eventually(there, what=f"answers {answers} with the service")
+        await eventually(there, what=f"answers {answers} at the service")
 
 
 class AskedPerson:
@@ -78,10 +79,9 @@ class AskedPerson:
         self._known = False
 
     async def open(self, key: str | None = None) -> Page:
-        """Open the page by a link; the second time by the address that was kept.
+        """Open the page by a link the first time, and by its plain address later.
 
-        Args:
-            key: Of the link; a new open one where there is none.
+        Args: key: the key of the link; without a key, a new open link is made.
         """
         page = await self.context.new_page()
         page.on("console", self._note)
@@ -99,7 +99,7 @@ class AskedPerson:
 
 
 def item_of(page: Page) -> Locator:
-    """The item that is shown, once it can be answered."""
+    """Return the locator of the item that is shown and can be answered."""
     return page.locator("#item:not([data-ready=''])")
 
 
@@ -108,7 +108,7 @@ async def shown_id(page: Page) -> UUID:
 
 
 async def answer(page: Page, *words: str, tap: bool = False) -> None:
-    """Each to the next item, when a person could have seen it."""
+    """Give the answers to the next items, each when a person could have seen the item."""
     for word in words:
         button = page.get_by_role("button", name=word, exact=True)
         before = await shown_id(page)
@@ -122,7 +122,7 @@ async def press(page: Page, *keys: str) -> None:
 
 
 async def eventually_answered(page: Page, act: Any, before: UUID) -> None:
-    """What comes before the item can have been seen does not count, so it is done again."""
+    """Repeat an action until the next item is shown, as early input does not count."""
 
     async def gone() -> bool:
         await act()
@@ -142,7 +142,7 @@ async def chrome() -> AsyncIterator[Browser]:
 async def ask_site(
     request: pytest.FixtureRequest, database_url: str, tmp_path: Path, chrome: Browser
 ) -> AsyncIterator[AskSite]:
-    """By other ``AskRules`` where a test says so."""
+    """Yield the page and its service; a test may set other ``AskRules``."""
     rules = getattr(request, "param", AskRules())
     async with asking_on(database_url, tmp_path, rules) as asking:
         server = HttpServer(for_anybody(asking.app), host="127.0.0.1", port=0)

@@ -1,4 +1,4 @@
-"""A chain with a step that people do, on a whole system: asked, answered, carried on."""
+"""A chain with a human task on a whole system."""
 
 import asyncio
 import json
@@ -9,15 +9,15 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from sluice.contracts.asking import AnnotatorAnswer, AskNext, NextItems
-from sluice.contracts.asking_watch import AskLink
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AskNext, NextItems
+from sluice.contracts.human_tasks.asking_watch import AskLink
 from sluice.credentials import headers_for
 from tests.e2e.commands import SLUICE
 from tests.e2e.systems import NO_CONTAINERS, live_system
 from tests.waiting import eventually
 
 pytestmark = [
-    pytest.mark.long("tests/integration has each service by itself, in small steps"),
+    pytest.mark.long("tests/integration tests each service separately"),
     pytest.mark.xdist_group("e2e-ask-chain"),
 ]
 
@@ -56,7 +56,7 @@ QUICK = {"SLUICE_ASK_SETTLE": "1", "SLUICE_ASK_UNDO": "0", **NO_CONTAINERS}
 
 
 async def answer(url: str, word: str) -> None:
-    """As one more browser, all that it gets."""
+    """Answer all items as a new browser."""
     async with httpx.AsyncClient(base_url=url, headers=headers_for(url)) as http:
         place = "/services/ask/api/v1/asking/steps/everyone/notes/look/links"
 
@@ -64,9 +64,9 @@ async def answer(url: str, word: str) -> None:
             steps = (await http.get("/services/ask/api/v1/asking/steps")).json()["steps"]
             return bool(steps) and sum(steps[0]["items"].values()) == 3
 
-        await eventually(asked, what="three items that people are asked about", seconds=60)
+        await eventually(asked, what="three items", seconds=60)
         link = AskLink.model_validate((await http.post(place, json={"days": 1})).json())
-    agent = {"User-Agent": f"browser {uuid4()}"}  # each is another person
+    agent = {"User-Agent": f"browser {uuid4()}"}  # Each user agent counts as another person.
     async with httpx.AsyncClient(base_url=url, headers=agent, follow_redirects=True) as browser:
         page = await browser.get(str(link.url))
         assert page.is_success
@@ -81,7 +81,7 @@ async def answer(url: str, word: str) -> None:
             given = [AnnotatorAnswer(item=item.id, answer=word, seconds=2) for item in items]
 
 
-def test_what_people_agree_on_goes_on(tmp_path: Path) -> None:
+def test_agreed_answers_are_the_input_of_the_next_step(tmp_path: Path) -> None:
     (tmp_path / "notes.cwl").write_text(WORKFLOW)
     for number in range(3):
         (tmp_path / f"{number}.txt").write_text(f"at {number}:00")

@@ -1,4 +1,4 @@
-"""What an item looks like on the page: texts, HTML and images."""
+"""Items on the page: texts, HTML and images."""
 
 import base64
 from io import BytesIO
@@ -12,8 +12,8 @@ from tests.e2e.ask.conftest import PHONE, AskSite, answer, item_of
 pytestmark = [pytest.mark.xdist_group("e2e-ask"), pytest.mark.asyncio(loop_scope="package")]
 
 
-async def test_the_marked_place_is_marked_and_in_sight(ask_site: AskSite) -> None:
-    """Counted in characters, of which some are two units of a script's strings."""
+async def test_marked_place_of_a_text_is_highlighted_and_visible(ask_site: AskSite) -> None:
+    """The mark counts characters, some of which are two units of a JavaScript string."""
     before = "🙂🙂 Holy Cross\n" + "Announcements\n" * 300
     text = before + "10:30" + "\nOffice" * 300
     await ask_site.lay([{"text": text, "mark": [len(before), len(before) + 5]}])
@@ -26,7 +26,7 @@ async def test_the_marked_place_is_marked_and_in_sight(ask_site: AskSite) -> Non
         assert lines == "pre-wrap"
 
 
-async def test_of_a_very_long_text_what_is_far_away_is_shown_on_demand(ask_site: AskSite) -> None:
+async def test_distant_parts_of_a_long_text_are_shown_on_demand(ask_site: AskSite) -> None:
     text = "begin " + "a " * 4000 + "mark " + "b " * 4000 + "end"
     place = text.index("mark")
     await ask_site.lay([{"text": text, "mark": [place, place + 4]}])
@@ -40,7 +40,9 @@ async def test_of_a_very_long_text_what_is_far_away_is_shown_on_demand(ask_site:
         await expect(item.locator("p")).to_have_text(text)
 
 
-async def test_html_is_shown_without_what_runs_loads_or_leads_away(ask_site: AskSite) -> None:
+async def test_html_is_shown_without_scripts_external_resources_and_links(
+    ask_site: AskSite,
+) -> None:
     html = """<h2>Masses</h2><script>document.title = "taken"</script>
         <img src="http://elsewhere.test/seen" onerror="document.title = 'taken'">
         <p onclick="document.title = 'taken'" style="position: fixed">Sunday <mark>9:00</mark></p>
@@ -67,7 +69,7 @@ def picture(width: int, height: int) -> str:
     return base64.b64encode(data.getvalue()).decode()
 
 
-async def test_an_image_has_its_box_at_its_place_and_comes_closer(ask_site: AskSite) -> None:
+async def test_image_shows_its_box_and_can_be_enlarged(ask_site: AskSite) -> None:
     item = {"image": picture(1600, 1000), "box": [800, 250, 80, 50], "title": "Exposure 7"}
     await ask_site.lay([item, item], show="image", answers=["star", "galaxy"])
     async with ask_site.person(**PHONE) as person:

@@ -1,4 +1,4 @@
-"""People answer on the page, by touch and by keys, on a bad line and on a good one."""
+"""People answer on the page, by touch and by keyboard, with and without a connection."""
 
 import re
 from datetime import timedelta
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.xdist_group("e2e-ask"), pytest.mark.asyncio(loop_scope
 HOURS = [{"text": f"Sunday at {hour}:00", "title": f"Parish {hour}"} for hour in range(40)]
 
 
-async def test_by_touch_from_the_instructions_to_the_thanks(ask_site: AskSite) -> None:
+async def test_person_answers_by_touch_after_reading_the_instructions(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:3], instructions="Look at the hour.", help="Noon is one, too.")
     async with ask_site.person(**PHONE) as person:
         page = await person.open()
@@ -40,7 +40,7 @@ async def test_by_touch_from_the_instructions_to_the_thanks(ask_site: AskSite) -
     assert all(seconds > 0 for (seconds,) in rows)
 
 
-async def test_by_keys(ask_site: AskSite) -> None:
+async def test_person_answers_and_undoes_by_keyboard(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:9])
     async with ask_site.person() as person:
         page = await person.open()
@@ -60,7 +60,7 @@ async def test_by_keys(ask_site: AskSite) -> None:
         await expect(page.locator("#answers kbd").first).to_be_hidden()
 
 
-async def test_answers_that_begin_alike_have_digits(ask_site: AskSite) -> None:
+async def test_answers_with_the_same_initial_have_digits_as_keys(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:2], answers=["star", "streak", "unclear", "galaxy"])
     async with ask_site.person() as person:
         page = await person.open()
@@ -69,7 +69,7 @@ async def test_answers_that_begin_alike_have_digits(ask_site: AskSite) -> None:
         await ask_site.has("streak", "galaxy")
 
 
-async def test_offline_in_between_answering_goes_on(ask_site: AskSite) -> None:
+async def test_offline_answers_are_kept_and_sent_later(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS)
     async with ask_site.person(**PHONE) as person:
         page = await person.open()
@@ -88,7 +88,7 @@ async def test_offline_in_between_answering_goes_on(ask_site: AskSite) -> None:
         await ask_site.has("yes", "no", "yes", "no")
 
 
-async def test_where_items_run_out_offline_it_says_so_and_goes_on_by_itself(
+async def test_page_without_items_and_connection_continues_when_online(
     ask_site: AskSite,
 ) -> None:
     await ask_site.lay(HOURS)
@@ -107,7 +107,7 @@ async def test_where_items_run_out_offline_it_says_so_and_goes_on_by_itself(
         await ask_site.has(*["yes"] * given)
 
 
-async def test_a_browser_closed_with_unsent_answers_sends_them_on_the_next_visit(
+async def test_unsent_answers_of_a_closed_browser_are_sent_on_the_next_visit(
     ask_site: AskSite,
 ) -> None:
     await ask_site.lay(HOURS[:6])
@@ -121,18 +121,18 @@ async def test_a_browser_closed_with_unsent_answers_sends_them_on_the_next_visit
         await person.context.set_offline(False)
         assert await ask_site.answers() == []
         page = await person.open()
-        assert await shown_id(page) == waiting, "and goes on where it was"
+        assert await shown_id(page) == waiting, "the page shows the same item"
         await ask_site.has("yes", "no")
         await answer(page, *["yes"] * 4)
         await ask_site.has("no", *["yes"] * 5)
 
 
-async def test_an_answer_whose_receipt_is_lost_counts_once(ask_site: AskSite) -> None:
+async def test_answer_whose_receipt_is_lost_counts_once(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:6])
     lost: list[int] = []
 
     async def lose(route: Route) -> None:
-        """After the service has it."""
+        """Drop the answer of the service to the first request with an answer."""
         if lost or '"answer"' not in (route.request.post_data or ""):
             await route.continue_()
             return
@@ -153,7 +153,7 @@ async def test_an_answer_whose_receipt_is_lost_counts_once(ask_site: AskSite) ->
     assert given == 3
 
 
-async def test_of_two_tabs_one_asks_at_a_time(ask_site: AskSite) -> None:
+async def test_only_one_of_two_tabs_is_active(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:8])
     async with ask_site.person() as person:
         first = await person.open()
@@ -172,7 +172,7 @@ async def test_of_two_tabs_one_asks_at_a_time(ask_site: AskSite) -> None:
         await ask_site.has("no", *["yes"] * 7)
 
 
-async def test_undo_goes_back_several_steps_sent_or_not(ask_site: AskSite) -> None:
+async def test_undo_goes_back_several_sent_and_unsent_answers(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:8])
     async with ask_site.person(**PHONE) as person:
         page = await person.open()
@@ -194,7 +194,7 @@ async def test_undo_goes_back_several_steps_sent_or_not(ask_site: AskSite) -> No
         await expect(item_of(page)).to_contain_text("Sunday at 3:00")
 
 
-async def test_undo_after_a_reload(ask_site: AskSite) -> None:
+async def test_answer_can_be_undone_after_a_reload(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:1])
     async with ask_site.person() as person:
         page = await person.open()
@@ -209,13 +209,13 @@ async def test_undo_after_a_reload(ask_site: AskSite) -> None:
 
 
 @pytest.mark.parametrize("ask_site", [AskRules(undo=timedelta(0))], indirect=True)
-async def test_what_can_no_longer_be_taken_back_counts_as_it_was_given(ask_site: AskSite) -> None:
+async def test_answer_stays_if_its_undo_comes_too_late(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:3])
     async with ask_site.person() as person:
         page = await person.open()
         await answer(page, "yes")
         await ask_site.has("yes")
-        await eventually(lambda: nothing_unsent(page), what="the page knows that it is there")
+        await eventually(lambda: nothing_unsent(page), what="the receipt of the answer")
         await page.keyboard.press("u")
         await expect(page.get_by_role("status")).to_contain_text("can’t be taken back any more")
         await expect(item_of(page)).to_contain_text("Sunday at 1:00")
@@ -223,9 +223,12 @@ async def test_what_can_no_longer_be_taken_back_counts_as_it_was_given(ask_site:
 
 
 @pytest.mark.parametrize("ask_site", [AskRules(undo=timedelta(0))], indirect=True)
-async def test_so_does_what_was_taken_back_before_its_receipt_came(ask_site: AskSite) -> None:
-    """The page does not know whether the service has it, and asks again; the second answer comes to
-    nothing, and the person is told."""
+async def test_answer_stays_if_its_undo_comes_before_its_receipt_and_too_late(
+    ask_site: AskSite,
+) -> None:
+    """The page does not know whether the service has the answer. The second answer has no effect,
+    and the person is told.
+    """
     await ask_site.lay(HOURS[:3])
     async with ask_site.person() as person:
         page = await person.open()
@@ -251,7 +254,7 @@ async def lose_receipt(route: Route) -> None:
     await route.abort("connectionreset")
 
 
-async def test_what_comes_before_an_item_can_be_seen_is_no_answer(ask_site: AskSite) -> None:
+async def test_keys_pressed_before_an_item_is_visible_are_ignored(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:4])
     async with ask_site.person() as person:
         page = await person.open()
@@ -269,7 +272,7 @@ async def test_what_comes_before_an_item_can_be_seen_is_no_answer(ask_site: AskS
         assert await shown_id(page) != third
 
 
-async def test_time_under_help_is_not_counted(ask_site: AskSite) -> None:
+async def test_time_in_the_help_dialog_is_not_counted(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:2])
     async with ask_site.person() as person:
         page = await person.open()
@@ -287,7 +290,7 @@ async def test_time_under_help_is_not_counted(ask_site: AskSite) -> None:
     assert 7 <= seconds < 2000
 
 
-async def test_the_end_of_a_link_and_of_what_is_asked(ask_site: AskSite) -> None:
+async def test_page_explains_an_ended_link_and_a_missing_session(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:3])
     async with ask_site.person() as person:
         page = await person.open()
@@ -302,7 +305,7 @@ async def test_the_end_of_a_link_and_of_what_is_asked(ask_site: AskSite) -> None
         await expect(page.get_by_role("heading", name="You are not signed in")).to_be_visible()
 
 
-async def test_a_link_that_lets_nobody_in_says_so_on_the_page(ask_site: AskSite) -> None:
+async def test_page_explains_an_invalid_or_ended_link(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:1])
     ended = await ask_site.asking.key()
     await ask_site.asking.rows_of("UPDATE links SET ended_at = now() RETURNING uid")
@@ -314,7 +317,7 @@ async def test_a_link_that_lets_nobody_in_says_so_on_the_page(ask_site: AskSite)
 
 
 @pytest.mark.parametrize("ask_site", [AskRules(settle=timedelta(0))], indirect=True)
-async def test_where_all_is_answered_it_thanks_and_shows_what_comes_later(
+async def test_page_thanks_when_all_is_answered_and_shows_later_items(
     ask_site: AskSite,
 ) -> None:
     await ask_site.lay(HOURS[:1])
@@ -329,7 +332,7 @@ async def test_where_all_is_answered_it_thanks_and_shows_what_comes_later(
         await expect(item_of(page)).to_contain_text("Sunday at 1:00")
 
 
-async def test_nothing_is_wider_than_the_window_and_all_has_a_name(ask_site: AskSite) -> None:
+async def test_page_fits_the_window_and_all_controls_have_names(ask_site: AskSite) -> None:
     long = {"text": "x" * 3000, "title": "t" * 300, "mark": [1500, 1510]}
     await ask_site.lay([long], question="w" * 300, answers=["a" * 40, "b" * 40, "no"])
     async with ask_site.person(**PHONE) as person:
@@ -350,7 +353,7 @@ async def test_nothing_is_wider_than_the_window_and_all_has_a_name(ask_site: Ask
         ["uncertain", "Gottesdienst", "confession", "no"],
     ],
 )
-async def test_words_of_answers_are_whole(ask_site: AskSite, words: list[str]) -> None:
+async def test_words_of_answers_are_not_broken(ask_site: AskSite, words: list[str]) -> None:
     await ask_site.lay(HOURS[:1], answers=words, agree=2)
     for options in (PHONE, DESKTOP):
         async with ask_site.person(**options) as person:
@@ -362,7 +365,7 @@ async def test_words_of_answers_are_whole(ask_site: AskSite, words: list[str]) -
                 assert await page.evaluate(_BROKEN) == [], width
 
 
-#: Words of answers that stand in two lines.
+#: Words of answers that are broken into two lines.
 _BROKEN = """[...document.querySelectorAll('.answer span')].flatMap((span) => {
     const text = span.firstChild;
     return [...text.data.matchAll(/\\S+/g)].filter((word) => {

@@ -1,19 +1,19 @@
-"""Whose browsers have how many votes on an item, in Chromium."""
+"""Votes of browsers on an item, in Chromium."""
 
 import pytest
 from playwright.async_api import Page, expect
 
-from sluice.contracts.states import AskItemState
+from sluice.contracts.common.states import AskItemState
 from tests.e2e.ask.conftest import AskSite, answer
 
 pytestmark = [pytest.mark.xdist_group("e2e-ask"), pytest.mark.asyncio(loop_scope="package")]
 
-#: What a browser is told that has nothing to answer while others have.
+#: The text for a browser without items while others have some.
 NOTHING = "Nothing for you right now"
 
 
 async def require_agreed(site: AskSite, number: int) -> None:
-    """Have the service say how many votes the item has."""
+    """Require that the item has a number of votes."""
     [(agreed, state)] = await site.asking.rows_of("SELECT agreed, state FROM items")
     assert (agreed, state == AskItemState.OPEN) == (number, number < 2)
 
@@ -34,7 +34,7 @@ async def test_account_in_two_browsers_has_one_vote(ask_site: AskSite) -> None:
         await require_agreed(ask_site, 2)
 
 
-async def test_two_people_by_open_links_have_two_votes_and_one_without_cookies_has_one(
+async def test_two_people_with_open_links_have_two_votes(
     ask_site: AskSite,
 ) -> None:
     await ask_site.lay([{"text": "Sunday 9:00"}], agree=2)

@@ -1,4 +1,4 @@
-"""A page that is open while another version of the question is asked."""
+"""The page while the question of the step changes, in other languages, and with instructions."""
 
 import json
 
@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.xdist_group("e2e-ask"), pytest.mark.asyncio(loop_scope
 HOURS = [{"text": f"Sunday at {hour}:00"} for hour in range(6)]
 
 
-async def test_another_version_of_the_question_is_asked_by_its_own_words(
+async def test_next_task_is_shown_with_its_own_question(
     ask_site: AskSite,
 ) -> None:
     await ask_site.lay(HOURS[:2], answers=["yes", "no"])
@@ -27,8 +27,10 @@ async def test_another_version_of_the_question_is_asked_by_its_own_words(
         await ask_site.has("yes", "no", "good", "bad")
 
 
-async def test_an_answer_that_waits_here_outlives_another_question(ask_site: AskSite) -> None:
-    """Given without a connection, it is taken as it was asked for when another one is asked."""
+async def test_offline_answer_is_accepted_although_another_question_follows(
+    ask_site: AskSite,
+) -> None:
+    """The answer was given without a connection to the question that was shown then."""
     old = ask_site.asking.task([], agree=1, answers=["yes", "no"])
     await ask_site.asking.take_in()
     await ask_site.lay(HOURS[:1], answers=["good", "bad"], question="Is it good?")
@@ -82,7 +84,7 @@ async def test_page_is_in_the_language_of_the_template(ask_site: AskSite) -> Non
         assert not {"Undo", "Help", "Begin", "Close", "Keys"} & set(english)
 
 
-async def test_language_without_a_catalogue_leaves_the_page_in_english(ask_site: AskSite) -> None:
+async def test_page_is_in_english_for_a_language_without_a_catalogue(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:1], language="cs", question="Je to mše?")
     async with ask_site.person() as person:
         page = await person.open()
@@ -103,7 +105,7 @@ async def long_instructions(ask_site: AskSite) -> None:
     await ask_site.lay(HOURS[:2], instructions=words)
 
 
-async def test_long_instructions_have_to_be_read_to_the_end(ask_site: AskSite) -> None:
+async def test_long_instructions_must_be_read_to_the_end(ask_site: AskSite) -> None:
     await long_instructions(ask_site)
     async with ask_site.person(**PHONE) as person:
         page = await person.open()
@@ -121,7 +123,7 @@ async def test_long_instructions_have_to_be_read_to_the_end(ask_site: AskSite) -
         await expect(item_of(page)).to_contain_text("Sunday at 0:00")
 
 
-async def test_instructions_are_read_by_keys(ask_site: AskSite) -> None:
+async def test_instructions_can_be_read_by_keyboard(ask_site: AskSite) -> None:
     await long_instructions(ask_site)
     async with ask_site.person() as person:
         page = await person.open()

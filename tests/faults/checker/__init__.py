@@ -1,2 +1,4 @@
-"""An independent look at what a run has left: imports nothing of the system, knows the tables, the
-files and the rules alone."""
+"""An independent check of the final state, which imports nothing of the system.
+
+It knows only the tables, the files and the rules.
+"""

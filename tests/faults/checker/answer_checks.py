@@ -1,4 +1,4 @@
-"""What people answered: every answer that the service took is there, once, and nothing else is."""
+"""Every confirmed annotation is stored once, and there are no others."""
 
 import json
 from collections import Counter
@@ -10,12 +10,12 @@ from tests.faults.checker.expectation import Asked
 from tests.faults.checker.snapshot import Row, group
 from tests.faults.checker.view import RunView, StepView, View
 
-#: So many say the same before an item is decided.
+#: Number of equal annotations that decide an item.
 _AGREE = 2
 
 
 def check_answers_kept(view: View) -> Iterator[str]:
-    """Each browser that was told so finds its answer in the books, and no other does."""
+    """Require that the stored annotations are those that browsers had confirmed."""
     for run, _, asked, items in _asked(view):
         for name, item in items.items():
             answers = [row for row in _shown(view, item) if row["answer"] is not None]
@@ -30,7 +30,7 @@ def check_answers_kept(view: View) -> Iterator[str]:
 
 
 def check_items_given(view: View) -> Iterator[str]:
-    """Each job was one item, which is decided and with its chain."""
+    """Require that each job had one item, which is decided and returned to its chain."""
     for run, step, asked, items in _asked(view):
         own = [row for row in view.state.rows("ask", "items") if _is_of(row, step)]
         jobs = Counter(row["job_id"] for row in own)
@@ -47,7 +47,7 @@ def check_items_given(view: View) -> Iterator[str]:
 
 
 def check_answers_in_files(view: View) -> Iterator[str]:
-    """A file has all answers that were taken, each browser's once."""
+    """Require that an answer file has each confirmed annotation once."""
     for run, step, asked, items in _asked(view):
         for file in view.files(step.written["answer"]):
             name = file.own_name
@@ -68,7 +68,7 @@ def check_answers_in_files(view: View) -> Iterator[str]:
 
 
 def _asked(view: View) -> Iterator[tuple[RunView, StepView, Asked, dict[str, Row]]]:
-    """With the items by the names of their files."""
+    """Yield runs with human tasks, and their items by the names of files."""
     for run in view.runs:
         if run.expected.asked is not None:
             step = next(iter(run.steps.values()))
@@ -92,7 +92,7 @@ def _shown(view: View, item: Row) -> list[Row]:
 
 
 def _read(place: str) -> dict[str, Any]:
-    """Nothing where it is not there any more: other checks say that."""
+    """Return the content of a file, or nothing if it is missing; other checks report that."""
     path = Path(place)
     found: dict[str, Any] = json.loads(path.read_bytes()) if path.exists() else {}
     return found

@@ -1,5 +1,4 @@
-"""The catalogue: every output exactly once, of the winning attempt, in order, with the content it
-must have; counts add up."""
+"""Every output is in the catalogue once, from the winning attempt, in order and correct."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -11,8 +10,7 @@ from tests.faults.checker.view import StepView, View, job_inputs
 
 
 def check_outputs_once(view: View) -> Iterator[str]:
-    """Invariant 3: each finished job has one file at each port, written by the attempt that won,
-    with the job's number."""
+    """Invariant 3: each finished job has one file at each port, from its winning attempt."""
     for run, step in view.steps():
         expected = Counter((job, attempt) for job, attempt in winners(step).items())
         seqs = {job["id"]: job["seq"] for job in step.jobs}
@@ -33,7 +31,7 @@ def check_outputs_once(view: View) -> Iterator[str]:
 
 
 def check_logs_once(view: View) -> Iterator[str]:
-    """One log for each attempt that says it has one."""
+    """Require one log for each attempt that reported a log."""
     for run, step in view.steps():
         said = Counter(
             (row["job_id"], row["attempt"])
@@ -68,7 +66,7 @@ def check_counts_of_datasets(view: View) -> Iterator[str]:
 
 
 def check_counts_of_storages(view: View) -> Iterator[str]:
-    """What is used of a storage is what lies there; runs and periods count what they have."""
+    """Require that used bytes of storages and runs of periods are counted correctly."""
     lying: Counter[object] = Counter()
     sizes = {row["id"]: row["size"] for row in view.state.rows("dms", "files")}
     for row in view.state.rows("dms", "replicas"):
@@ -93,7 +91,7 @@ def check_counts_of_storages(view: View) -> Iterator[str]:
 
 
 def check_expected_outputs(view: View) -> Iterator[str]:
-    """Every output that must be is there with its name and content, in order; nothing else is."""
+    """Require exactly the expected outputs with name and content, in order."""
     for run in view.runs:
         for place, expected in run.expected.outputs.items():
             step, port = place.split("/")
@@ -112,8 +110,7 @@ def check_expected_outputs(view: View) -> Iterator[str]:
 
 
 def check_order_kept(view: View) -> Iterator[str]:
-    """Invariant 8: map outputs bear the numbers of their inputs; merges have their files in order,
-    without a gap."""
+    """Invariant 8: outputs of maps have the numbers of their inputs; merges keep the order."""
     for run, step in view.steps():
         for port, dataset in step.written.items():
             where = f"{run.expected.dataset}: {step.step.name}/{port}"

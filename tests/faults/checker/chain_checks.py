@@ -1,5 +1,4 @@
-"""Chains, steps and watches have ended as they should, and what is no longer needed was released:
-neither more nor less."""
+"""Chains, steps and watches have ended correctly, and exactly the unneeded data were released."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +11,7 @@ GONE, KEPT, SAFE = "deleted", "closed", "uploaded"
 
 
 def check_everything_carried(view: View) -> Iterator[str]:
-    """Invariant 1: one chain for each data set, none for anything else."""
+    """Invariant 1: one chain for each data set, and no other chain."""
     complete = len(view.runs)
     yield from view.missing
     chains = view.state.rows("chains", "chains")
@@ -62,8 +61,7 @@ def check_watches_reported(view: View) -> Iterator[str]:
 
 
 def check_released(view: View) -> Iterator[str]:
-    """What was released is what should be, in the chains', the watcher's and the DMS's books alike;
-    each once."""
+    """Require that chains, watcher and DMS agree on the released data sets, each once."""
     released: set[Any] = set()
     for run in view.runs:
         for name, dataset, state in _ends(run):
@@ -119,8 +117,11 @@ def _outputs(run: RunView) -> list[Row]:
 
 
 def _ends(run: RunView) -> Iterator[tuple[str, Row, str]]:
-    """The release rule: the first input goes, and all between; outputs stay, with the logs of their
-    steps and of failed jobs'."""
+    """Yield the final states by the release rule.
+
+    The first input and intermediate data are deleted. Outputs, logs of their steps, and logs of
+    steps with failed jobs are kept.
+    """
     outputs = run.expected.pipeline.outputs
     yield "input", run.dataset, GONE
     for step in run.steps.values():

@@ -1,4 +1,4 @@
-"""All checks, and what they find."""
+"""All checks, and their findings."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -74,6 +74,6 @@ def name_of(check: Check) -> str:
 
 
 def look(state: Snapshot, expectation: Expectation) -> list[Finding]:
-    """Everything that is not as it should be; an empty list: all is well."""
+    """Return all deviations from the expected state; an empty list means that all is well."""
     view = View(state, expectation)
     return [Finding(name_of(check), what) for check in CHECKS for what in check(view)]

@@ -1,18 +1,21 @@
-"""What must be there at the end, as the one who made the data knows it."""
+"""The expected final state, as known from the generation of the data."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-#: The data set that a chain starts from, as a step's source.
+#: The source of a step that uses the first data set of the chain.
 INPUT = "input"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """``reads``: ``input`` or ``<step>/<port>``. ``group``: files a job of a merge takes; None: a
-    map, a job per file. ``needs``: resources that a job needs one of each."""
+    """A step that reads ``input`` or ``<step>/<port>``.
+
+    ``group`` is the number of files in a job of a merge; None is a map with a job for each file. A
+    job needs one of each resource in ``needs``.
+    """
 
     name: str
     reads: str
@@ -23,7 +26,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """Of a resource, over all nodes. ``period``: in each so many; None: so many at a time."""
+    """A limit on a resource over all nodes: per ``period``, or at a time if it is None."""
 
     name: str
     amount: float
@@ -32,8 +35,11 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """``outputs``: ``<step>/<port>`` of the workflow's outputs. The first input and clean logs are
-    deleted in the end. ``limits``: on what its steps need."""
+    """A workflow with its outputs as ``<step>/<port>``.
+
+    The first input and logs without failures are deleted in the end. ``limits`` apply to what the
+    steps need.
+    """
 
     template: str
     steps: tuple[Step, ...]
@@ -46,8 +52,7 @@ class Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedFile:
-    """``name``: as its tool called it. ``sha256``: None where the tool writes the hour into it,
-    too."""
+    """A file with the name its tool gave it; ``sha256`` is None if the content has a time stamp."""
 
     name: str
     sha256: str | None
@@ -55,8 +60,10 @@ class ExpectedFile:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What people say of the files that the first step asks about. ``words``: by name. ``taken``:
-    how many browsers were told that the service has their answer; counted while it runs."""
+    """Expected annotations of the first step, in ``words`` by the names of files.
+
+    ``taken`` counts the browsers with a confirmed annotation while the run lasts.
+    """
 
     words: Mapping[str, str]
     taken: Counter[str] = field(default_factory=Counter)
@@ -64,9 +71,12 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class ExpectedRun:
-    """One data set through one pipeline. ``files``: name and sha256, in order. ``refused``: those
-    that the first step refuses. ``outputs``: by ``<step>/<port>``, in order. ``truth``: of a
-    detector run, what its merged events must be. ``asked``: where its first step asks people."""
+    """A data set that goes through a pipeline.
+
+    ``files`` and ``outputs`` are ordered. ``refused`` are the files that the first step refuses.
+    ``truth`` has the events that the merged files of a detector run must have. ``asked`` is set if
+    the first step is a human task.
+    """
 
     dataset: str
     pipeline: Pipeline
@@ -78,7 +88,7 @@ class ExpectedRun:
 
     @property
     def jobs(self) -> int:
-        """Of all steps."""
+        """Return the number of jobs of all steps."""
         return sum(self.jobs_of(step) for step in self.pipeline.steps)
 
     def jobs_of(self, step: Step) -> int:

@@ -1,4 +1,4 @@
-"""Jobs: each exactly once, from the one attempt that won, in two pilots' hands at the most."""
+"""Each job was done once by one winning attempt, with at most two leases at a time."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from tests.faults.checker.view import StepView, View, job_inputs, stored_inputs
 
 _JOB_STATES = ("ready", "leased", "running", "finished", "failed", "canceled", "held", "asked")
-#: How an attempt ends beside which another one was quicker.
+#: Outcome of an attempt if a duplicate attempt was faster.
 _GIVEN_UP = "canceled"
-#: What an attempt says when a file it needed was not there any more, or was another one.
+#: Error class and message of an attempt whose input file was missing or wrong.
 _INPUT_GONE = "checksum_mismatch"
 _GONE_SENTENCE = "is no longer there"
 _NO_ROOM = "no_room"
-#: Attempts at one job that may find a storage or a disk full: storages are filled three times.
-_MOST_WITHOUT_ROOM = 8
+#: Maximal number of attempts of a job that found no free space; storages are filled three times.
+_MAX_WITHOUT_ROOM = 8
 
 
 def check_counts_of_tasks(view: View) -> Iterator[str]:
-    """Invariant 5: the counts of a task are those of its jobs, and add up."""
+    """Invariant 5: the counts of a task equal those of its jobs, and add up."""
     jobs: dict[object, Counter[str]] = {}
     for job in view.state.rows("wms", "jobs"):
         jobs.setdefault(job["task_uid"], Counter())[job["state"]] += 1
@@ -54,8 +54,7 @@ def check_tasks_finished(view: View) -> Iterator[str]:
 
 
 def check_jobs_cover_input(view: View) -> Iterator[str]:
-    """Every file of the input is in exactly one job, in order; map jobs bear their file's number
-    (invariant 8)."""
+    """Every input file is in exactly one job, in order (invariant 8)."""
     for run, step in view.steps():
         names = [name for job in step.jobs for name in stored_inputs(job)]
         files = view.files(step.read)
@@ -74,7 +73,7 @@ def check_jobs_cover_input(view: View) -> Iterator[str]:
 
 
 def check_failures_expected(view: View) -> Iterator[str]:
-    """The jobs that failed are those whose input is at fault, and no others."""
+    """Require that exactly the jobs with invalid input failed."""
     for run, step in view.steps():
         for job in step.jobs:
             refused = step.step.reads == "input" and set(job_inputs(job)) <= run.expected.refused
@@ -86,8 +85,10 @@ def check_failures_expected(view: View) -> Iterator[str]:
 
 
 def check_one_winner(view: View) -> Iterator[str]:
-    """Invariant 3: one attempt of a finished job succeeded, only such as began beside it lies
-    behind it, and every attempt is in the books."""
+    """Invariant 3: a finished job has one successful attempt.
+
+    Later attempts only began beside it, and every attempt is stored.
+    """
     for run, step in view.steps():
         for job in step.jobs:
             attempts = step.attempts[job["id"]]
@@ -112,8 +113,10 @@ def check_one_winner(view: View) -> Iterator[str]:
 
 
 def check_leases_apart(view: View) -> Iterator[str]:
-    """Invariant 6: a job is given away only after those before have ended, but for one beside one
-    that goes on, at another pilot. Times are the database's."""
+    """Invariant 6: a job is leased again only after its former leases ended.
+
+    A duplicate attempt on another pilot is the exception. Times are those of the database.
+    """
     for run, step in view.steps():
         for attempts in step.attempts.values():
             for number, row in enumerate(attempts):
@@ -136,24 +139,24 @@ def check_leases_apart(view: View) -> Iterator[str]:
 
 
 def check_inputs_were_there(view: View) -> Iterator[str]:
-    """Invariant 4: no attempt ever missed a file, or found another one in its place."""
+    """Invariant 4: no attempt missed an input file or found a different one."""
     for row in view.state.rows("wms", "attempts"):
         if row["error_class"] == _INPUT_GONE or _GONE_SENTENCE in row["message"]:
             yield f"attempt {row['attempt']} at job {row['job_id']}: {row['message']}"
 
 
 def winners(step: StepView) -> dict[int, int]:
-    """Job → its attempt that succeeded."""
+    """Map each finished job to its successful attempt."""
     return {job["id"]: job["attempt"] for job in step.jobs if job["state"] == "finished"}
 
 
 def check_attempts_without_room_bounded(view: View) -> Iterator[str]:
-    """Jobs wait while storages are full, and are not run in vain again and again."""
+    """Require that jobs wait while storages are full, instead of failing again and again."""
     found = Counter(
         row["job_id"]
         for row in view.state.rows("wms", "attempts")
         if row["error_class"] == _NO_ROOM
     )
     for job, number in found.items():
-        if number > _MOST_WITHOUT_ROOM:
+        if number > _MAX_WITHOUT_ROOM:
             yield f"job {job} found no room {number} times"

@@ -1,5 +1,4 @@
-"""What is limited over all nodes was never in more hands at a time than allowed, and what tools
-have started has ended."""
+"""Limits over all nodes were never exceeded, and no process of a tool is left."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,14 +9,14 @@ from tests.faults.checker.view import View
 
 
 def check_limits_kept(view: View) -> Iterator[str]:
-    """An attempt holds what its job needs from its lease to its end, by the database's clock."""
+    """Require the limit at every time; an attempt uses its resources from its lease to its end."""
     for limit in _limits(view):
         if limit.period is None:
             moves = list[tuple[datetime, int]]()
             for row in _attempts(view, limit):
                 moves += [(row["leased_at"], 1), (row["ended_at"], -1)]
             held = most = 0
-            for _, change in sorted(moves):  # ends come before leases of the same moment
+            for _, change in sorted(moves):  # Ends sort before leases of the same time.
                 held += change
                 most = max(most, held)
             if most > limit.amount:
@@ -27,7 +26,7 @@ def check_limits_kept(view: View) -> Iterator[str]:
 
 
 def check_quotas_spent(view: View) -> Iterator[str]:
-    """Of a quota each attempt has spent one, once; a period may have ended meanwhile."""
+    """Require that each attempt spent one of a quota once, as far as the period still lasts."""
     rows = {row["name"]: row for row in view.state.rows("wms", "limits")}
     for limit in _limits(view):
         row = rows.get(limit.name)

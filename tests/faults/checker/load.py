@@ -1,5 +1,4 @@
-"""Reads the state at one moment from the databases, the file system and the broker's management
-interface."""
+"""Read a snapshot from the databases, the file system and the broker's management interface."""
 
 import asyncio
 import contextlib
@@ -17,8 +16,11 @@ from tests.faults.checker.snapshot import TABLES, Row, Snapshot, StoredFile, pat
 
 
 async def load(databases: Mapping[str, str], queues: Mapping[str, int], *, marker: str) -> Snapshot:
-    """``databases``: service → URL of its database, with a login that may read everything.
-    ``marker``: in the command line of each process of a tool."""
+    """Load the state.
+
+    ``databases`` maps services to URLs with a login that may read all tables. ``marker`` is in the
+    command line of each process of a tool.
+    """
     services = list(TABLES)
     tables = dict(
         zip(
@@ -35,7 +37,7 @@ async def load(databases: Mapping[str, str], queues: Mapping[str, int], *, marke
 
 
 async def load_tables(url: str, tables: tuple[str, ...]) -> dict[str, list[Row]]:
-    """All rows, of one moment."""
+    """Return all rows in one consistent view."""
     connection = await asyncpg.connect(url)
     try:
         for kind in ("json", "jsonb"):
@@ -52,8 +54,7 @@ async def load_tables(url: str, tables: tuple[str, ...]) -> dict[str, list[Row]]
 
 
 def read_storages(roots: list[str]) -> dict[str, StoredFile]:
-    """Every file below the roots, with its digest. One that a system still at work takes away
-    meanwhile is no more there."""
+    """Return every file below the roots with its digest; files deleted meanwhile are left out."""
     found: dict[str, StoredFile] = {}
     for root in roots:
         for folder, _, names in os.walk(root):
@@ -65,8 +66,7 @@ def read_storages(roots: list[str]) -> dict[str, StoredFile]:
 
 
 def processes_with(marker: str) -> dict[int, str]:
-    """Pid → command line, of this machine's processes with the marker in it; those that have ended
-    have none."""
+    """Map process ids to command lines of processes with the marker."""
     found: dict[int, str] = {}
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -77,15 +77,17 @@ def processes_with(marker: str) -> dict[int, str]:
 
 
 async def count_messages(management_url: str) -> dict[str, int]:
-    """Messages in every queue of RabbitMQ, waiting or in a consumer's hands. The broker counts
-    every five seconds."""
+    """Count the messages in every queue of RabbitMQ, including unanswered ones.
+
+    The broker updates the counts every five seconds.
+    """
     async with httpx.AsyncClient(base_url=management_url, timeout=10) as broker:
         answer: list[dict[str, Any]] = (await broker.get("/api/queues")).raise_for_status().json()
     return {queue["name"]: queue.get("messages", 0) for queue in answer}
 
 
 async def count_stored_messages(url: str) -> dict[str, int]:
-    """The same of a system that keeps its queues in a database."""
+    """Count the messages of a system that has its queues in a database."""
     connection = await asyncpg.connect(url)
     try:
         waiting = await connection.fetch(

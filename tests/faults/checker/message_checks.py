@@ -1,4 +1,4 @@
-"""Nothing is under way any more: every message was sent, taken and applied."""
+"""No messages are in transit: every message was sent, received and applied."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from tests.faults.checker.view import View
 
 
 def check_outboxes_empty(view: View) -> Iterator[str]:
-    """A service may keep what it has sent for some time (``sent_at``)."""
+    """Require that no message waits; sent messages may be kept for a while (``sent_at``)."""
     for service in TABLES:
         waiting = [row for row in view.state.rows(service, "outbox") if row.get("sent_at") is None]
         if waiting:

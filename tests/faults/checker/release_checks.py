@@ -1,5 +1,4 @@
-"""Files in between that went before their data set: not before they were read, none but these, and
-nothing of it left undone."""
+"""Intermediate files were released early only after their use, and all releases are complete."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -36,7 +35,7 @@ def check_counts_of_released(view: View) -> Iterator[str]:
 
 
 def check_releases_done(view: View) -> Iterator[str]:
-    """No copy waits to be removed, and nobody keeps books of what has ended."""
+    """Require that no replica waits for its removal and that no records of ended tasks are left."""
     for service, table in (("dms", "removals"), ("dms", "file_reads"), ("wms", "input_readers")):
         if rows := view.state.rows(service, table):
             yield f"{len(rows)} rows are left in {table}"

@@ -1,4 +1,4 @@
-"""Waits until the system has come to rest, and then looks."""
+"""Wait until the system is at rest, and check its state."""
 
 import asyncio
 import time
@@ -11,7 +11,7 @@ from tests.faults.checker.snapshot import Snapshot
 
 CountMessages = Callable[[], Awaitable[dict[str, int]]]
 
-#: Seconds between two looks.
+#: Seconds between two checks.
 _PAUSE = 2.0
 
 
@@ -23,10 +23,11 @@ async def settle(
     marker: str,
     seconds: float,
 ) -> tuple[Snapshot, list[Finding]]:
-    """The state as soon as nothing is found to be wrong, or what is still wrong after ``seconds``.
-    Files come last to be deleted, a broker counts its messages late, and tools stay loaded for a
-    while, so the first look may come too early. ``marker``: in the command line of each process of
-    a tool."""
+    """Return the state without findings, or with the findings left after ``seconds``.
+
+    The first check may be too early: files are deleted last, the broker counts late, and warm
+    workers stay for a while. ``marker`` is in the command line of each process of a tool.
+    """
     deadline = time.monotonic() + seconds
     while True:
         state = await load(databases, await count_messages(), marker=marker)

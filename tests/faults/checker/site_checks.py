@@ -1,4 +1,4 @@
-"""Pilots of sites have worked, and none of a site that was revoked until it was added anew."""
+"""Pilots of sites have worked, and those of a revoked site have not until it was added again."""
 
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -7,10 +7,9 @@ from typing import Any
 from tests.faults.checker.snapshot import Row, group
 from tests.faults.checker.view import View
 
-#: For which the WMS may not know that a site was revoked (5 s), and an answer may have been held
-#: up by other faults.
+#: The WMS may learn of a revocation after 5 s, and other faults may delay an answer.
 _GRACE = timedelta(seconds=20)
-#: Outcomes that somebody has reported.
+#: Outcomes that a pilot reported.
 _REPORTED = {"finished", "failed"}
 
 
@@ -31,7 +30,7 @@ def check_sites_worked(view: View) -> Iterator[str]:
 
 
 def _attempts(view: View, sites: list[Row]) -> Iterator[Row]:
-    """Of the pilots of sites of one name: whoever was of the one before is of the new one later."""
+    """Yield attempts of pilots of all sites of one name, as pilots move to the new site."""
     own: set[Any] = {row["uid"] for row in sites}
     pilots = {row["uid"] for row in view.state.rows("wms", "pilots") if row["site"] in own}
     return (row for row in view.state.rows("wms", "attempts") if row["pilot"] in pilots)

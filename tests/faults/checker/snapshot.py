@@ -1,5 +1,4 @@
-"""What is there at one moment: every table, every file on the storages, every queue; plain data, so
-a test can spoil a copy."""
+"""The state at one time: tables, files and queues, as plain data that a test can corrupt."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -12,7 +11,7 @@ Row = dict[str, Any]
 
 _MADE = re.compile(r"^[0-9]{8}\.[0-9]+-")
 
-#: Service → the tables that are looked at. Transports' own tables are no service's.
+#: Service → tables that are checked, without those of the transport.
 TABLES: Mapping[str, tuple[str, ...]] = {
     "dms": (
         *(
@@ -48,8 +47,11 @@ class StoredFile:
 
 @dataclass(slots=True)
 class Snapshot:
-    """``files``: path → what the disk has there. ``queues``: name → messages in it, dead letters'
-    queues (``….dead``) too. ``processes``: of tools, those that still are, pid and command."""
+    """``files`` maps paths to files on disk, and ``queues`` names to numbers of messages.
+
+    Queues of dead letters (``….dead``) are included. ``processes`` maps the ids of tools' processes
+    to commands.
+    """
 
     tables: dict[str, dict[str, list[Row]]]
     files: dict[str, StoredFile]
@@ -60,7 +62,7 @@ class Snapshot:
         return self.tables[service][table]
 
     def first(self, service: str, table: str, **values: Any) -> Row:
-        """The first row with these values."""
+        """Return the first row with these values."""
         return next(
             row
             for row in self.rows(service, table)
@@ -70,8 +72,10 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueFile:
-    """A file of a data set with the paths of its available copies. ``sha256``: as the catalogue has
-    it."""
+    """A file of a data set with the paths of its available replicas.
+
+    ``sha256`` is that of the catalogue.
+    """
 
     name: str
     seq: int
@@ -84,12 +88,12 @@ class CatalogueFile:
 
     @property
     def own_name(self) -> str:
-        """As its tool called it: the system puts the job's number and the attempt before it."""
+        """Return the name that the tool gave the file, without the job's number and the attempt."""
         return _MADE.sub("", self.name)
 
 
 class Catalogue:
-    """The DMS's tables joined."""
+    """The joined tables of the DMS."""
 
     def __init__(self, state: Snapshot) -> None:
         self.roots = {row["id"]: path_of(row["url"]) for row in state.rows("dms", "storages")}
@@ -120,11 +124,11 @@ class Catalogue:
             members.sort(key=lambda member: (member.seq, member.name))
 
     def files(self, dataset: Any) -> list[CatalogueFile]:
-        """In order."""
+        """Return the files of a data set in order."""
         return self._members.get(dataset, [])
 
     def available(self, state: Snapshot) -> list[tuple[str, Row]]:
-        """(path, the file's row) of every available copy."""
+        """Return path and file row of every available replica."""
         files = {row["id"]: row for row in state.rows("dms", "files")}
         return [
             (f"{self.roots[row['storage_id']]}/{row['path']}", files[row["file_id"]])
@@ -134,12 +138,12 @@ class Catalogue:
 
 
 def path_of(url: str) -> str:
-    """Of a ``file://`` URL."""
+    """Return the path of a ``file://`` URL."""
     return unquote(urlsplit(url).path)
 
 
 def group(rows: Iterable[Row], *columns: str) -> dict[Any, list[Row]]:
-    """Rows by the value of a column (several: a tuple of values)."""
+    """Group rows by the value of a column, or by a tuple of values of several columns."""
     found: dict[Any, list[Row]] = {}
     for row in rows:
         key = row[columns[0]] if len(columns) == 1 else tuple(row[column] for column in columns)

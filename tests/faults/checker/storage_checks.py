@@ -1,5 +1,4 @@
-"""The storages: what the catalogue names is there unharmed, nothing else is, and nothing went while
-it was needed."""
+"""Storages have exactly the files of the catalogue, and no file was deleted while it was needed."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -10,7 +9,7 @@ from spd.truth import expected_events
 
 from tests.faults.checker.view import RunView, View
 
-#: States of a data set in which its files can be read, and must be there.
+#: States of a data set in which its files must be readable.
 _READABLE = {"closed", "uploading", "uploaded"}
 
 
@@ -33,8 +32,10 @@ def check_no_dark_files(view: View) -> Iterator[str]:
 
 
 def check_readable_datasets_whole(view: View) -> Iterator[str]:
-    """Invariant 4: every file of a data set that can be read has exactly one copy (an uploaded one:
-    on an output storage), unless it is released."""
+    """Invariant 4: every unreleased file of a readable data set has exactly one replica.
+
+    An uploaded file is on an output storage.
+    """
     outputs = {
         view.catalogue.roots[row["id"]]
         for row in view.state.rows("dms", "storages")
@@ -55,8 +56,9 @@ def check_readable_datasets_whole(view: View) -> Iterator[str]:
 
 
 def check_nothing_deleted_early(view: View) -> Iterator[str]:
-    """Invariant 4: what a step reads went after its task ended; the first input after all outputs
-    were uploaded."""
+    """Invariant 4: inputs of a step are deleted after its task, the first input
+    after all uploads.
+    """
     for run in view.runs:
         outputs = [run.steps[step].written[port]["uploaded_at"] for step, port in _places(run)]
         safe: list[datetime] = [at for at in outputs if at is not None]
@@ -76,7 +78,7 @@ def check_nothing_deleted_early(view: View) -> Iterator[str]:
 
 
 def check_events_true(view: View) -> Iterator[str]:
-    """The events in the merged files of a detector run are those the simulation knows of."""
+    """Require that the merged files of a detector run have the events of the simulation."""
     for run in view.runs:
         if run.expected.truth is None:
             continue
@@ -97,6 +99,6 @@ def check_events_true(view: View) -> Iterator[str]:
 
 
 def _places(run: RunView) -> list[tuple[str, str]]:
-    """(step, port) of the workflow's outputs."""
+    """Return step and port of the workflow's outputs."""
     places = [output.split("/") for output in run.expected.pipeline.outputs]
     return [(step, port) for step, port in places]

@@ -1,5 +1,4 @@
-"""The state of one run: its data set, its chain, and for each step the task, the jobs, the attempts
-and the data sets."""
+"""The state of a run: its data set, its chain, and the rows of each step."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,7 +10,7 @@ from tests.faults.checker.snapshot import Catalogue, CatalogueFile, Row, Snapsho
 
 @dataclass(frozen=True, slots=True)
 class StepView:
-    """``written``: port → data set. ``attempts``: of each job, in order."""
+    """``written`` maps ports to data sets, and ``attempts`` jobs to their attempts in order."""
 
     step: Step
     row: Row
@@ -33,8 +32,7 @@ class RunView:
 
 @dataclass
 class View:
-    """``runs`` holds those that are complete enough to be looked at; ``missing`` says what is not
-    there of the others."""
+    """``runs`` has the complete runs; ``missing`` describes the others."""
 
     state: Snapshot
     expectation: Expectation
@@ -46,7 +44,7 @@ class View:
 
     @cached_property
     def attempts(self) -> dict[int, list[Row]]:
-        """Of each job, in order."""
+        """Map each job to its attempts in order."""
         rows = sorted(self.state.rows("wms", "attempts"), key=lambda row: row["attempt"])
         return group(rows, "job_id")
 
@@ -131,10 +129,10 @@ def _step_and_port(place: str) -> tuple[str, str]:
 
 
 def job_inputs(job: Row) -> list[str]:
-    """Names of a job's input files as its tool sees them, in order."""
+    """Return the names of a job's input files as its tool sees them, in order."""
     return [file["name"] for file in job["inputs"]]
 
 
 def stored_inputs(job: Row) -> list[str]:
-    """The same, as they are on the storage."""
+    """Return the names of a job's input files on the storage, in order."""
     return [path_of(file["url"]).rpartition("/")[2] for file in job["inputs"]]

@@ -1,4 +1,4 @@
-"""The service that asks people, on a real database, with files on a folder."""
+"""The ask service on a real database, with files in a folder."""
 
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -13,8 +13,8 @@ import httpx
 import pytest
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.ask import Ask
-from sluice.contracts.asking import (
+from sluice.contracts.human_tasks.ask import Ask
+from sluice.contracts.human_tasks.asking import (
     AnnotatorAnswer,
     AskNext,
     HumanJob,
@@ -22,13 +22,13 @@ from sluice.contracts.asking import (
     NextItems,
     RefusedJob,
 )
-from sluice.contracts.asking_watch import NewLink
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.tasks import TaskOutput
+from sluice.contracts.human_tasks.asking_watch import NewLink
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.wms_rows import AskedRows
@@ -43,7 +43,7 @@ from wfms.ask.usecases.import_items import import_items
 from wfms.ask.usecases.make_link import make_link
 from wfms.ask.usecases.refuse_items import refuse_items
 
-#: What is decided is given at once, and may be taken back until then.
+#: Decided items are returned to the WMS at once, and may be undone until then.
 AT_ONCE = AskRules(lend=timedelta(minutes=10), undo=timedelta(0), settle=timedelta(0))
 TEMPLATE, STEP, GROUP = "mass times", "look", "everyone"
 CHECKSUM = "sha256:" + "0" * 64
@@ -51,7 +51,7 @@ CHECKSUM = "sha256:" + "0" * 64
 
 @dataclass
 class Browser:
-    """That has come by a link."""
+    """A browser that came with a link."""
 
     http: httpx.AsyncClient
     path: str
@@ -66,7 +66,7 @@ class Browser:
         return await self.http.post(f"{self.path}/{what}", json=body, headers={"Sluice-Ask": "1"})
 
     async def answer_all(self, word: str, *, most: int = 100) -> int:
-        """Answers with the same word until nothing more comes; gives how many there were."""
+        """Give the same answer until no more items come, and return the number of items."""
         found = await self.next(wanted=5)
         number = 0
         while found.items and number < most:
@@ -94,8 +94,11 @@ class Asking:
         gold: Sequence[dict[str, Any]] | bytes = (),
         **ask: Any,
     ) -> UUID:
-        """A task that asks of each of these files. ``names``: what the catalogue calls them.
-        ``gold``: items with known answers, or the file that has them."""
+        """Add a task with a human job for each item.
+
+        ``names`` are the names of files in the catalogue. ``gold`` has items with known answers, or
+        the content of their file.
+        """
         uid = uuid4()
         folder = self.folder / str(uid)
         (folder / "out").mkdir(parents=True)
@@ -133,7 +136,7 @@ class Asking:
         return uid
 
     def add(self, task: UUID, data: bytes) -> None:
-        """One item more, of a task that had none."""
+        """Add an item to a task that had none."""
         file = self._file(self.folder / str(task), "0.txt", data, 0)
         first = 1 + sum(map(len, self.rows.jobs.values()))
         self.rows.jobs[task].append(HumanJob(id=first, seq=0, input=file))
@@ -149,13 +152,13 @@ class Asking:
             pass
 
     async def refuse(self) -> list[RefusedJob]:
-        """What was refused so far."""
+        """Refuse what cannot be shown, and return all jobs refused so far."""
         while await refuse_items(self.context):
             pass
         return self.rows.refused
 
     async def give(self) -> list[dict[str, Any]]:
-        """What is in the files of all that was given so far."""
+        """Return the contents of the files of all answers returned so far."""
         while await give_answers(self.context):
             pass
         files = [self.file_of(job.output.url) for job in self.rows.answered]
@@ -171,7 +174,7 @@ class Asking:
         return key
 
     async def browser(self, key: str | None = None, *, agent: str = "") -> Browser:
-        """Let a new browser in. ``agent``: what it says that it is; else each is another one."""
+        """Let a new browser in; ``agent`` is its user agent, which is otherwise unique."""
         transport = httpx.ASGITransport(for_anybody(self.app))
         headers = {"User-Agent": agent or f"browser {len(self.browsers)}"}
         http = httpx.AsyncClient(transport=transport, base_url="http://ask.test", headers=headers)
@@ -202,8 +205,11 @@ async def asking_on(
     newcomers: int = 0,
     address: str = "http://ask.test",
 ) -> AsyncIterator[Asking]:
-    """The service on an empty database. ``requests``: of a browser in a minute; ``newcomers``: of
-    an address; 0: any number. ``address``: what links begin with."""
+    """Run the service on an empty database.
+
+    ``requests`` bounds the requests of a browser in a minute, and ``newcomers`` the new browsers of
+    an address; 0 means no bound. ``address`` is the beginning of links.
+    """
     await Migrator(url, "wfms.ask.db.migrations").start()
     database = Database(url, source="wfms.ask", audited=True)
     rows = AskedRows()

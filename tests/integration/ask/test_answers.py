@@ -1,4 +1,4 @@
-"""Items are asked of as many people as are wanted, and what they agree on is given once."""
+"""Each item is shown to as many annotators as needed, and its agreed answer is returned once."""
 
 import asyncio
 from collections import Counter
@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import httpx
 
-from sluice.contracts.asking import AnnotatorAnswer, AnswerFate
-from sluice.contracts.states import AskItemState
+from sluice.contracts.common.states import AskItemState
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate
 from tests.integration.ask.conftest import Asking
 from wfms.ask.usecases.end_assignments import end_old_assignments
 
@@ -18,7 +18,7 @@ def texts(number: int) -> list[bytes]:
     return [f"Sunday at {hour}:00".encode() for hour in range(number)]
 
 
-async def test_what_two_people_agree_on_is_given(asking: Asking) -> None:
+async def test_answer_of_two_agreeing_annotators_is_returned(asking: Asking) -> None:
     asking.task(texts(2))
     await asking.take_in()
     first, second = await asking.browser(), await asking.browser()
@@ -36,7 +36,7 @@ async def test_what_two_people_agree_on_is_given(asking: Asking) -> None:
     assert names == ["00000000.1-0.json", "00000001.1-1.json"]
 
 
-async def test_where_they_differ_a_third_is_asked(asking: Asking) -> None:
+async def test_third_annotator_is_asked_if_two_disagree(asking: Asking) -> None:
     asking.task(texts(1))
     await asking.take_in()
     for word, given in (("yes", 0), ("no", 0), ("no", 1)):
@@ -49,7 +49,7 @@ async def test_where_they_differ_a_third_is_asked(asking: Asking) -> None:
     assert (late.items, late.over) == ([], True)
 
 
-async def test_nobody_is_shown_an_item_twice_and_no_more_are_lent_than_wanted(
+async def test_item_is_shown_once_to_an_annotator_and_to_no_more_than_needed(
     asking: Asking,
 ) -> None:
     asking.task(texts(5))
@@ -62,7 +62,7 @@ async def test_nobody_is_shown_an_item_twice_and_no_more_are_lent_than_wanted(
     assert (await browsers[0].next(wanted=5, has=has)).items == []
 
 
-async def test_what_was_lost_on_the_way_comes_again(asking: Asking) -> None:
+async def test_items_lost_on_the_way_are_sent_again(asking: Asking) -> None:
     asking.task(texts(9), agree=1)
     await asking.take_in()
     browser = await asking.browser()
@@ -73,7 +73,7 @@ async def test_what_was_lost_on_the_way_comes_again(asking: Asking) -> None:
     assert await browser.answer_all("yes") == 9
 
 
-async def test_all_at_once_each_item_is_asked_of_two(asking: Asking) -> None:
+async def test_concurrent_browsers_answer_each_item_twice(asking: Asking) -> None:
     asking.task(texts(40))
     await asking.take_in()
     browsers = [await asking.browser() for _ in range(8)]
@@ -87,7 +87,7 @@ async def test_all_at_once_each_item_is_asked_of_two(asking: Asking) -> None:
     assert number == 80
 
 
-async def test_an_answer_that_is_sent_again_counts_once(asking: Asking) -> None:
+async def test_answer_that_is_sent_twice_counts_once(asking: Asking) -> None:
     asking.task(texts(1))
     await asking.take_in()
     browser = await asking.browser()
@@ -99,7 +99,7 @@ async def test_an_answer_that_is_sent_again_counts_once(asking: Asking) -> None:
     assert await asking.give() == []
 
 
-async def test_an_answer_to_what_was_not_shown_counts_nothing(asking: Asking) -> None:
+async def test_answer_to_an_item_that_was_not_shown_does_not_count(asking: Asking) -> None:
     asking.task(texts(1), agree=1)
     await asking.take_in()
     first, second = await asking.browser(), await asking.browser()
@@ -110,7 +110,7 @@ async def test_an_answer_to_what_was_not_shown_counts_nothing(asking: Asking) ->
     assert await asking.give() == []
 
 
-async def test_an_answer_after_the_decision_is_late(asking: Asking) -> None:
+async def test_answer_after_the_decision_is_late(asking: Asking) -> None:
     asking.task(texts(1), agree=1)
     await asking.take_in()
     slow = await asking.browser()
@@ -124,7 +124,7 @@ async def test_an_answer_after_the_decision_is_late(asking: Asking) -> None:
     assert found.fates[0].fate is AnswerFate.LATE
 
 
-async def test_what_a_browser_keeps_too_long_goes_to_another_and_still_counts(
+async def test_expired_assignment_goes_to_another_browser_and_its_answer_still_counts(
     asking: Asking,
 ) -> None:
     asking.task(texts(1))
@@ -140,7 +140,7 @@ async def test_what_a_browser_keeps_too_long_goes_to_another_and_still_counts(
     assert found.fates[0].fate is AnswerFate.TAKEN
 
 
-async def test_an_answer_can_be_taken_back_for_a_while(asking: Asking) -> None:
+async def test_answer_can_be_undone_for_a_while(asking: Asking) -> None:
     patient = replace(asking.context.rules, undo=timedelta(minutes=1), settle=timedelta(minutes=1))
     object.__setattr__(asking.context, "rules", patient)
     asking.task(texts(1), agree=1)
@@ -160,7 +160,7 @@ async def test_an_answer_can_be_taken_back_for_a_while(asking: Asking) -> None:
     assert [file["answer"] for file in await asking.give()] == ["no"]
 
 
-async def test_what_was_given_cannot_be_taken_back(asking: Asking) -> None:
+async def test_returned_answer_cannot_be_undone(asking: Asking) -> None:
     asking.task(texts(1), agree=1)
     await asking.take_in()
     browser = await asking.browser()
@@ -171,7 +171,7 @@ async def test_what_was_given_cannot_be_taken_back(asking: Asking) -> None:
     assert back.status_code == httpx.codes.NOT_FOUND
 
 
-async def test_an_answer_that_the_wms_took_unheard_is_given_again_with_the_same_file(
+async def test_answer_whose_receipt_was_lost_is_sent_again_with_the_same_file(
     asking: Asking,
 ) -> None:
     asking.task(texts(1), agree=1)
@@ -184,7 +184,7 @@ async def test_an_answer_that_the_wms_took_unheard_is_given_again_with_the_same_
     assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.GIVEN,)]
 
 
-async def test_when_its_task_ends_an_item_is_withdrawn(asking: Asking) -> None:
+async def test_items_of_an_ended_task_are_withdrawn(asking: Asking) -> None:
     uid = asking.task(texts(2), agree=1)
     await asking.take_in()
     browser = await asking.browser()
@@ -197,7 +197,7 @@ async def test_when_its_task_ends_an_item_is_withdrawn(asking: Asking) -> None:
     assert await asking.give() == []
 
 
-async def test_jobs_that_come_later_are_asked_too(asking: Asking) -> None:
+async def test_jobs_that_are_added_later_are_shown_too(asking: Asking) -> None:
     uid = asking.task(texts(3), agree=1)
     late = asking.rows.jobs[uid].pop()
     await asking.take_in()
@@ -210,7 +210,7 @@ async def test_jobs_that_come_later_are_asked_too(asking: Asking) -> None:
     assert len(await asking.give()) == 3
 
 
-async def test_a_file_that_cannot_be_shown_is_refused_with_its_reason(asking: Asking) -> None:
+async def test_file_that_cannot_be_shown_is_refused_with_its_reason(asking: Asking) -> None:
     uid = asking.task([b"gone", b"\xff\xfe\x00bad", b"x" * 300_000, b"good"], agree=1)
     gone, *bad, good = asking.rows.jobs[uid]
     asking.file_of(gone.input.url).unlink()
@@ -225,7 +225,7 @@ async def test_a_file_that_cannot_be_shown_is_refused_with_its_reason(asking: As
     assert "there is no such file" in refused[0].reason
     assert "not valid UTF-8" in refused[1].reason
     assert "at most 262144 are shown" in refused[2].reason
-    assert await asking.refuse() == refused, "they are told no more"
+    assert await asking.refuse() == refused, "they are not refused again"
     states = await asking.rows_of("SELECT state FROM items ORDER BY seq")
     assert states == [(AskItemState.WITHDRAWN,)] * 3 + [(AskItemState.OPEN,)]
     browser = await asking.browser()
@@ -233,7 +233,7 @@ async def test_a_file_that_cannot_be_shown_is_refused_with_its_reason(asking: As
     assert [one["name"] for one in await asking.give()] == [good.input.name]
 
 
-async def test_what_nobody_can_be_asked_about_of_a_task_that_ended_is_let_be(
+async def test_unshowable_items_of_an_ended_task_are_withdrawn_without_a_refusal(
     asking: Asking,
 ) -> None:
     uid = asking.task([b"\xff\xfe\x00bad"], agree=1)
@@ -244,7 +244,7 @@ async def test_what_nobody_can_be_asked_about_of_a_task_that_ended_is_let_be(
     assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.WITHDRAWN,)]
 
 
-async def test_an_answer_that_is_none_is_refused(asking: Asking) -> None:
+async def test_unknown_answer_is_refused(asking: Asking) -> None:
     asking.task(texts(1))
     await asking.take_in()
     browser = await asking.browser()

@@ -1,4 +1,4 @@
-"""Who answers without looking is found, and nothing of it counts; who looks is left in peace."""
+"""Annotators who answer without looking are excluded, and honest ones are not."""
 
 import json
 from random import Random
@@ -7,8 +7,8 @@ from uuid import UUID
 
 import httpx
 
-from sluice.contracts.asking import AnnotatorAnswer, AnswerFate
-from sluice.contracts.states import DeviceState
+from sluice.contracts.common.states import DeviceState
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate
 from tests.integration.ask.conftest import Asking, Browser
 from wfms.ask.domain.trust import AnswerReference
 from wfms.ask.usecases.judge_devices import judge_devices
@@ -32,7 +32,7 @@ async def rights(asking: Asking) -> dict[UUID, str]:
 
 
 async def look(asking: Asking, browser: Browser, *, error: float, draw: Random, most: int) -> None:
-    """Answers what is right, but for an error now and then."""
+    """Give correct answers with the error rate ``error``."""
     right, number, answers = await rights(asking), 0, list[AnnotatorAnswer]()
     while number < most:
         found = await browser.next(*answers, wanted=5)
@@ -55,7 +55,7 @@ async def standings(asking: Asking) -> list[DeviceState]:
     return [DeviceState(row) for (row,) in rows]
 
 
-async def test_a_cheat_is_excluded_and_what_it_said_is_taken_back(asking: Asking) -> None:
+async def test_cheating_browser_is_excluded_and_its_annotations_are_revoked(asking: Asking) -> None:
     asking.task(
         [item(n, "yes" if n % 3 == 0 else "no") for n in range(60)], gold=known(30), gold_every=3
     )
@@ -78,8 +78,8 @@ async def test_a_cheat_is_excluded_and_what_it_said_is_taken_back(asking: Asking
     assert right >= 0.95 * len(given)
 
 
-async def test_what_is_known_may_come_a_little_after_the_task(asking: Asking) -> None:
-    """The WMS knows what all jobs of a task get when it has made them."""
+async def test_gold_items_may_arrive_after_the_task(asking: Asking) -> None:
+    """The WMS knows the shared files of a task only when it has made the jobs."""
     task = asking.task([b"Sunday 9:00"], gold=[{"text": "Office 8:00", "answer": "no"}])
     whole = asking.rows.tasks[task]
     asking.rows.tasks[task] = whole.model_copy(update={"files": []})
@@ -90,7 +90,7 @@ async def test_what_is_known_may_come_a_little_after_the_task(asking: Asking) ->
     assert [answer for (answer,) in known] == ["no", None]
 
 
-async def test_an_excluded_browser_is_told_nothing_and_asked_nothing_new(asking: Asking) -> None:
+async def test_excluded_browser_gets_no_new_items_and_no_notice(asking: Asking) -> None:
     asking.task([item(n, "no") for n in range(30)], gold=known(12), gold_every=2)
     await asking.take_in()
     cheat = await asking.browser()
@@ -104,7 +104,7 @@ async def test_an_excluded_browser_is_told_nothing_and_asked_nothing_new(asking:
     assert await asking.rows_of("SELECT uid, room, state FROM items ORDER BY uid") == before
 
 
-async def test_a_person_decides_and_nothing_changes_that(asking: Asking) -> None:
+async def test_decision_of_a_person_about_a_browser_is_final(asking: Asking) -> None:
     asking.task([item(n, "no") for n in range(30)], gold=known(12), gold_every=2, agree=1)
     await asking.take_in()
     cheat = await asking.browser()
@@ -127,14 +127,14 @@ async def test_a_person_decides_and_nothing_changes_that(asking: Asking) -> None
 
 
 async def told(asking: Asking) -> list[dict[str, Any]]:
-    """What people who watch are told of the browsers, in the order in which they came."""
+    """Return what observers see of the browsers, in the order of their arrival."""
     address = "/api/v1/asking/steps/everyone/mass times/look/devices"
     devices = (await asking.browsers[0].http.get(address)).json()["devices"]
     return sorted(devices, key=lambda device: str(device["first_at"]))
 
 
-async def test_a_cheat_is_found_by_what_the_others_say_alone(asking: Asking) -> None:
-    """Nothing is known before."""
+async def test_cheating_browser_is_found_by_disagreement_alone(asking: Asking) -> None:
+    """There are no gold items."""
     asking.task([item(n, "yes" if n % 3 == 0 else "no") for n in range(30)])
     await asking.take_in()
     cheat, *honest = [await asking.browser() for _ in range(3)]
@@ -153,7 +153,7 @@ async def test_a_cheat_is_found_by_what_the_others_say_alone(asking: Asking) -> 
     assert all(file["answer"] == file["item"]["right"] for file in given)
 
 
-async def test_each_answer_is_counted_once_however_often_it_is_judged(asking: Asking) -> None:
+async def test_each_annotation_is_judged_once(asking: Asking) -> None:
     asking.task(
         [item(n, "yes" if n % 2 else "no") for n in range(20)], gold=known(12), gold_every=2
     )
@@ -170,8 +170,10 @@ async def test_each_answer_is_counted_once_however_often_it_is_judged(asking: As
     assert await asking.rows_of(sql) == once
 
 
-async def test_what_an_excluded_browser_answers_is_no_word_of_the_others(asking: Asking) -> None:
-    """Neither what it said before, nor what it says of what it had then."""
+async def test_annotations_of_an_excluded_browser_are_no_evidence_against_others(
+    asking: Asking,
+) -> None:
+    """This covers annotations before the exclusion, and of items that the browser had then."""
     asking.task([item(n, "no") for n in range(3)])
     await asking.take_in()
     cheat, *honest = [await asking.browser() for _ in range(3)]

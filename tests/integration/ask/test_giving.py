@@ -1,5 +1,4 @@
-"""What is decided stands after a while: until then it may be taken back, and from then on nothing
-changes it."""
+"""A decided item waits for a while, in which its answers may be undone, and is then final."""
 
 import json
 from contextlib import suppress
@@ -10,9 +9,9 @@ from uuid import UUID
 import httpx
 import pytest
 
-from sluice.contracts.asking import AnnotatorAnswer, AnswerFate
-from sluice.contracts.problems import NotAvailable
-from sluice.contracts.states import AskItemState
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.common.states import AskItemState
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate
 from tests.integration.ask.conftest import Asking, Browser
 from wfms.ask.usecases.end_assignments import end_old_assignments
 from wfms.ask.usecases.give_answers import give_answers
@@ -21,7 +20,7 @@ ANSWERS = "/api/v1/asking/steps/everyone/mass times/look/answers"
 
 
 def be_patient(asking: Asking) -> None:
-    """What is decided waits for a minute, and may be taken back for as long."""
+    """Let decided items wait for a minute, in which answers may be undone."""
     minute = timedelta(minutes=1)
     rules = replace(asking.context.rules, undo=minute, settle=minute)
     object.__setattr__(asking.context, "rules", rules)
@@ -32,14 +31,14 @@ async def states(asking: Asking) -> list[AskItemState]:
 
 
 async def answered(asking: Asking, browser: Browser) -> dict[str, str]:
-    """What to send to take back what this browser answered."""
+    """Answer an item, and return the request that undoes the answer."""
     [item] = (await browser.next()).items
     await browser.next(AnnotatorAnswer(item=item.id, answer="yes"), wanted=0)
     assert await states(asking) == [AskItemState.DECIDED]
     return {"item": str(item.id)}
 
 
-async def test_an_answer_is_not_taken_back_when_the_time_for_it_is_over(asking: Asking) -> None:
+async def test_answer_cannot_be_undone_after_the_time_limit(asking: Asking) -> None:
     be_patient(asking)
     asking.task([b"Sunday 9:00"], agree=1)
     await asking.take_in()
@@ -57,7 +56,7 @@ async def test_an_answer_is_not_taken_back_when_the_time_for_it_is_over(asking: 
     assert (await browser.next()).given == 1
 
 
-async def test_where_a_step_says_so_no_answer_is_taken_back(asking: Asking) -> None:
+async def test_answer_cannot_be_undone_if_the_step_forbids_it(asking: Asking) -> None:
     be_patient(asking)
     asking.task([b"Sunday 9:00"], agree=1, undo=False)
     await asking.take_in()
@@ -68,7 +67,7 @@ async def test_where_a_step_says_so_no_answer_is_taken_back(asking: Asking) -> N
     assert (await browser.next()).given == 1
 
 
-async def test_what_is_decided_waits_before_it_is_given(asking: Asking) -> None:
+async def test_decided_item_waits_before_it_is_returned(asking: Asking) -> None:
     be_patient(asking)
     asking.task([b"Sunday 9:00"], agree=1)
     await asking.take_in()
@@ -83,10 +82,10 @@ async def test_what_is_decided_waits_before_it_is_given(asking: Asking) -> None:
     assert await states(asking) == [AskItemState.GIVEN]
 
 
-async def test_what_the_wms_has_is_given_though_its_task_ended_before_that_was_told(
+async def test_returned_item_is_marked_although_its_task_has_ended(
     asking: Asking,
 ) -> None:
-    """The last answers end the task, and the instance that told them dies before it notes that."""
+    """The last answers end the task, and the instance that sent them dies before it stores that."""
     uid = asking.task([b"x"], agree=1)
     await asking.take_in()
     await (await asking.browser()).answer_all("yes")
@@ -94,7 +93,7 @@ async def test_what_the_wms_has_is_given_though_its_task_ended_before_that_was_t
     back = "UPDATE items SET state = $1, ended_at = NULL RETURNING 1"
     await asking.rows_of(back, AskItemState.GIVING)
     [job] = asking.rows.answered
-    asking.file_of(job.output.url).unlink()  # its data set is deleted
+    asking.file_of(job.output.url).unlink()  # The data set is deleted.
     asking.rows.ended.add(uid)
     await asking.take_in()
     assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.GIVING,)]
@@ -105,7 +104,7 @@ async def test_what_the_wms_has_is_given_though_its_task_ended_before_that_was_t
 
 
 @pytest.mark.parametrize("forgotten", [False, True])
-async def test_what_was_never_told_of_a_task_that_ended_is_withdrawn(
+async def test_unsent_answer_of_an_ended_task_is_withdrawn(
     asking: Asking, *, forgotten: bool
 ) -> None:
     uid = asking.task([b"x"], agree=1)
@@ -123,7 +122,7 @@ async def test_what_was_never_told_of_a_task_that_ended_is_withdrawn(
     assert await asking.rows_of("SELECT state FROM items") == [(AskItemState.WITHDRAWN,)]
 
 
-async def test_what_the_wms_waits_for_no_more_is_withdrawn(asking: Asking) -> None:
+async def test_item_whose_job_no_longer_waits_is_withdrawn(asking: Asking) -> None:
     uid = asking.task([b"Sunday 9:00", b"Monday 8:00"], agree=1)
     await asking.take_in()
     browser = await asking.browser()
@@ -136,11 +135,11 @@ async def test_what_the_wms_waits_for_no_more_is_withdrawn(asking: Asking) -> No
     [step] = (await browser.http.get("/api/v1/asking/steps")).json()["steps"]
     assert step["items"] == {AskItemState.WITHDRAWN: 1, AskItemState.GIVEN: 1}
     asking.rows.stale.clear()
-    assert len(await asking.give()) == 1, "it is not given later either"
+    assert len(await asking.give()) == 1, "the answer is not sent later either"
 
 
-async def test_an_answer_to_what_is_being_given_is_late_and_nowhere(asking: Asking) -> None:
-    """The file, which is written again, has the same in it."""
+async def test_answer_to_an_item_that_is_being_returned_is_late(asking: Asking) -> None:
+    """The answer file, which is written again, has the same content."""
     asking.task([b"Sunday 9:00"], agree=1)
     await asking.take_in()
     slow = await asking.browser()

@@ -1,9 +1,9 @@
-"""Items whose answers are known: read once for all tasks of a step, and asked as all others."""
+"""Gold items are read once for all tasks of a step, and shown like all others."""
 
 from uuid import RFC_4122
 
-from sluice.contracts.asking import AnnotatorAnswer, AnswerFate
-from sluice.contracts.states import AskItemState
+from sluice.contracts.common.states import AskItemState
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate
 from tests.integration.ask.conftest import Asking
 from wfms.ask.usecases.judge_devices import judge_devices
 
@@ -11,8 +11,8 @@ KNOWN = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
 STEP = "/api/v1/asking/steps"
 
 
-async def test_what_is_known_and_is_no_answer_of_the_step_is_refused(asking: Asking) -> None:
-    """Everybody would be wrong about it; the rest is asked all the same."""
+async def test_gold_item_with_an_unknown_answer_is_refused(asking: Asking) -> None:
+    """Every annotator would be wrong about the item. The other items are shown all the same."""
     gold = [{"text": "Office 8:00", "answer": "no"}, {"text": "Choir 9:00", "answer": "perhaps"}]
     uid = asking.task([b"Sunday 9:00"], gold=gold, agree=1)
     jobs, asking.rows.jobs[uid] = asking.rows.jobs[uid], []
@@ -27,7 +27,7 @@ async def test_what_is_known_and_is_no_answer_of_the_step_is_refused(asking: Ask
     assert await browser.answer_all("yes") == 1
 
 
-async def test_what_is_known_outlives_the_task_that_brought_it(asking: Asking) -> None:
+async def test_gold_items_outlive_the_task_that_brought_them(asking: Asking) -> None:
     first = asking.task([b"Sunday 9:00"] * 20, gold=KNOWN, gold_every=2)
     await asking.take_in()
     asking.task([b"Monday 9:00"] * 20, gold=KNOWN, gold_every=2)
@@ -53,7 +53,7 @@ async def test_what_is_known_outlives_the_task_that_brought_it(asking: Asking) -
     assert device["gold"] == [golden, golden]
 
 
-async def test_nobody_can_tell_them_by_their_ids(asking: Asking) -> None:
+async def test_ids_do_not_reveal_gold_items(asking: Asking) -> None:
     asking.task([b"Sunday 9:00"] * 9, gold=KNOWN, gold_every=2)
     await asking.take_in()
     rows = await asking.rows_of("SELECT uid, known_answer IS NOT NULL FROM items")

@@ -1,4 +1,4 @@
-"""Images whose answers are known: read as all others, so that nobody can tell them apart."""
+"""Gold images are served like all others, so that nobody can tell them apart."""
 
 import base64
 import json
@@ -7,8 +7,8 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from sluice.contracts.ask import Show
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.human_tasks.ask import Show
 from sluice.storage.reader import Reader
 from tests.integration.ask.conftest import Asking, Browser
 from wfms.ask.domain.contents import largest
@@ -22,15 +22,15 @@ LINES = [
     for n in range(3)
 ]
 KNOWN = "SELECT uid, content #>> '{item,n}' FROM items WHERE known_answer IS NOT NULL"
-#: Items as the release before took them in.
+#: Make the items look as the previous release stored them.
 AS_BEFORE = "UPDATE items SET line_at = NULL, line_size = NULL"
-#: With each of the ends that lines may have, and an empty one.
+#: Has each of the possible line ends, and an empty line.
 GOLD = LINES[0] + b"\r\n\n" + LINES[1] + b"\r" + LINES[2]
 
 
 @pytest.fixture
 def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Bytes of each part that was read from a storage."""
+    """Return a list that gets the size of each part that is read from a storage."""
     found: list[int] = []
     read = Reader.read
 
@@ -44,21 +44,23 @@ def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 async def shown(asking: Asking) -> tuple[Browser, dict[str, str], list[str]]:
-    """A browser that has all items; the addresses of images: those whose answers are known, by
-    their place in the file, and the others."""
+    """Return a browser that has all items, and addresses of images.
+
+    The addresses are those of gold items, by their place in the file, and those of the others.
+    """
     asking.task([PNG] * 12, gold=GOLD, gold_every=2, show=Show.IMAGE, agree=1)
     await asking.take_in()
     browser = await asking.browser()
-    found = await browser.next(wanted=30)  # none of so many with a known answer: once in 10^9
+    found = await browser.next(
+        wanted=30
+    )  # With so many items, a draw without gold items happens once in 10^9.
     images = {str(item.id): f"{PAGE}/{item.image}" for item in found.items}
     rows = await asking.rows_of(KNOWN)
     known = {mark: images.pop(str(uid)) for uid, mark in rows if str(uid) in images}
     return browser, known, list(images.values())
 
 
-async def test_of_one_image_its_line_is_read_and_nothing_else(
-    asking: Asking, sizes: list[int]
-) -> None:
+async def test_only_the_line_of_a_gold_image_is_read(asking: Asking, sizes: list[int]) -> None:
     browser, known, others = await shown(asking)
     assert known
     assert others
@@ -69,7 +71,7 @@ async def test_of_one_image_its_line_is_read_and_nothing_else(
         assert sizes == [len(LINES[len(mark)])]
 
 
-async def test_one_that_the_release_before_took_in_is_shown(asking: Asking) -> None:
+async def test_gold_image_of_the_previous_release_is_shown(asking: Asking) -> None:
     browser, known, _ = await shown(asking)
     await asking.rows_of(AS_BEFORE)
     for image in known.values():
@@ -78,10 +80,10 @@ async def test_one_that_the_release_before_took_in_is_shown(asking: Asking) -> N
 
 @pytest.mark.parametrize("as_before", [False, True])
 @pytest.mark.parametrize("left", [None, b"", b"{}", b"text"])
-async def test_why_one_cannot_be_read_is_told_to_operators_alone(
+async def test_cause_of_an_unreadable_image_is_only_logged(
     asking: Asking, left: bytes | None, as_before: bool
 ) -> None:
-    """``left``: what is in the files; None: they are gone."""
+    """``left`` is the content of the files; with None the files are deleted."""
     browser, known, others = await shown(asking)
     if as_before:
         await asking.rows_of(AS_BEFORE)
@@ -101,7 +103,7 @@ async def test_why_one_cannot_be_read_is_told_to_operators_alone(
     assert {log["url"] for log in told} == {path.as_uri() for path in files}
 
 
-async def test_a_line_has_the_bytes_of_other_items_at_most(asking: Asking) -> None:
+async def test_line_of_a_gold_item_has_a_size_limit(asking: Asking) -> None:
     most = largest(Show.TEXT)
     line = json.dumps({"text": "", "answer": "yes"}).encode()
     longest = line.replace(b'""', b'"' + b"x" * (most - len(line)) + b'"')

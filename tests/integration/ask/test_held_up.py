@@ -1,17 +1,17 @@
-"""What is wrong with one task, or one item, keeps no other from its turn."""
+"""A problem of one task or item does not block the others."""
 
 from pathlib import Path
 
 import pytest
 
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
 from sluice.storage.entries import Stored
 from sluice.storage.errors import StorageUnavailable
 from tests.integration.ask.conftest import Asking
 from wfms.ask.db import questions
 from wfms.ask.usecases import give_answers
 
-#: JSON that cannot be kept, or would not come back as it was.
+#: JSON that cannot be stored, or that would not be read back unchanged.
 IMPOSSIBLE = [
     rb'{"text": "a\u0000b"}',
     rb'{"text": "x\ud800"}',
@@ -24,7 +24,7 @@ IMPOSSIBLE = [
 ]
 
 
-async def test_items_that_cannot_be_kept_are_refused_and_all_others_asked(asking: Asking) -> None:
+async def test_items_that_cannot_be_stored_are_refused_and_others_shown(asking: Asking) -> None:
     first = asking.task(IMPOSSIBLE, agree=1)
     second = asking.task([b'{"text": "fine", "x": 18446744073709551615}'], agree=1)
     await asking.take_in()
@@ -36,7 +36,7 @@ async def test_items_that_cannot_be_kept_are_refused_and_all_others_asked(asking
     assert [job.id for job in asking.rows.answered] == [asking.rows.jobs[second][0].id]
 
 
-async def test_a_task_that_fails_keeps_none_from_being_taken_in(
+async def test_failing_task_does_not_block_the_import_of_others(
     asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad, good = sorted([asking.task([b"9:00"]), asking.task([b"10:00"])])
@@ -52,7 +52,7 @@ async def test_a_task_that_fails_keeps_none_from_being_taken_in(
     assert await asking.rows_of("SELECT count(*) FROM items") == [(2,)]
 
 
-async def test_a_storage_that_takes_nothing_keeps_no_other_task_s_answers_back(
+async def test_failing_storage_does_not_block_answers_of_other_tasks(
     asking: Asking, tmp_path: Path
 ) -> None:
     tasks = sorted([asking.task([b"9:00"], agree=1), asking.task([b"10:00"], agree=1)])
@@ -69,8 +69,8 @@ async def test_a_storage_that_takes_nothing_keeps_no_other_task_s_answers_back(
     assert len(await asking.give()) == 2
 
 
-async def test_what_keeps_one_item_back_keeps_back_no_other_of_its_task(asking: Asking) -> None:
-    """One whose file cannot be written, and one whose file the WMS does not find."""
+async def test_failing_item_does_not_block_other_items_of_its_task(asking: Asking) -> None:
+    """The file of one item cannot be written, and the WMS does not find the file of another."""
     uid = asking.task([b"7:00", b"8:00", b"9:00"], agree=1)
     place = asking.file_of(asking.rows.tasks[uid].output.dat_out_url)
     (taken := place / "00000001.1-1.json").mkdir(parents=True)
@@ -88,7 +88,7 @@ async def test_what_keeps_one_item_back_keeps_back_no_other_of_its_task(asking: 
     assert len(await asking.give()) == 3
 
 
-async def test_items_that_are_held_up_keep_no_later_page_back(
+async def test_failing_items_do_not_block_the_next_page(
     asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(give_answers, "PAGE", 2)
@@ -104,7 +104,9 @@ async def test_items_that_are_held_up_keep_no_later_page_back(
 @pytest.mark.parametrize(
     "own", [f"{'a' * 236}.txt", "b" * 240, "ä" * 240, "%2f" * 80, f".{'c' * 239}"]
 )
-async def test_the_longest_names_get_files_of_their_own(asking: Asking, own: str) -> None:
+async def test_answers_of_items_with_long_names_have_distinct_files(
+    asking: Asking, own: str
+) -> None:
     asking.task([b"7:00", b"8:00", b"9:00"], names=[own, f"x{own[1:]}", own], agree=1)
     await asking.take_in()
     assert await (await asking.browser()).answer_all("yes") == 3
@@ -114,7 +116,7 @@ async def test_the_longest_names_get_files_of_their_own(asking: Asking, own: str
     assert max(len(name.encode()) for name in names) <= 240
 
 
-async def test_where_the_storage_is_away_not_every_item_of_a_page_waits_for_it(
+async def test_unavailable_storage_is_not_tried_for_every_item_of_a_page(
     asking: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asking.task([b"9:00"] * 40, agree=1)

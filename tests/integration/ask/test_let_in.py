@@ -1,4 +1,4 @@
-"""Who may answer: a browser that came by a link, which ends; and of what it is shown alone."""
+"""Only a browser with a valid link may answer, and only items that it was shown."""
 
 import asyncio
 import base64
@@ -8,8 +8,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from sluice.contracts.asking import AnnotatorAnswer
-from sluice.contracts.problems import Conflict
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import Asking, asking_on
@@ -26,7 +26,7 @@ PNG = base64.b64decode(
 )
 
 
-async def test_without_a_link_nothing_is_asked(asking: Asking) -> None:
+async def test_browser_without_a_link_gets_nothing(asking: Asking) -> None:
     asking.task([b"x"])
     await asking.take_in()
     browser = await asking.browser()
@@ -40,7 +40,7 @@ async def test_without_a_link_nothing_is_asked(asking: Asking) -> None:
     assert (await browser.post("next", {})).status_code == httpx.codes.UNAUTHORIZED
 
 
-async def test_the_cookie_of_one_step_opens_no_other(asking: Asking) -> None:
+async def test_cookie_of_one_step_is_refused_by_another(asking: Asking) -> None:
     asking.task([b"x"])
     await asking.take_in()
     browser = await asking.browser()
@@ -50,7 +50,7 @@ async def test_the_cookie_of_one_step_opens_no_other(asking: Asking) -> None:
     assert answer.status_code == httpx.codes.UNAUTHORIZED
 
 
-async def test_a_link_that_was_ended_lets_nobody_in_any_more(asking: Asking) -> None:
+async def test_ended_link_lets_no_browser_in(asking: Asking) -> None:
     asking.task([b"x"])
     await asking.take_in()
     key = await asking.key()
@@ -63,7 +63,7 @@ async def test_a_link_that_was_ended_lets_nobody_in_any_more(asking: Asking) -> 
         await enter(asking.context, key, kept=None, origin=BrowserOrigin())
 
 
-async def test_a_link_ends_by_itself(asking: Asking) -> None:
+async def test_link_expires(asking: Asking) -> None:
     asking.task([b"x"])
     await asking.take_in()
     browser = await asking.browser()
@@ -71,7 +71,7 @@ async def test_a_link_ends_by_itself(asking: Asking) -> None:
     assert (await browser.post("next", {})).status_code == httpx.codes.GONE
 
 
-async def test_a_link_of_one_group_shows_nothing_of_another(asking: Asking) -> None:
+async def test_link_of_one_group_shows_no_items_of_another(asking: Asking) -> None:
     mine, hers = asking.task([b"mine"]), asking.task([b"hers"])
     asking.rows.tasks[hers] = asking.rows.tasks[hers].model_copy(update={"group": "beta"})
     await asking.take_in()
@@ -80,8 +80,8 @@ async def test_a_link_of_one_group_shows_nothing_of_another(asking: Asking) -> N
     assert [item.text for item in found.items] == ["mine"]
 
 
-async def test_by_a_link_of_another_group_a_known_browser_is_another_one(asking: Asking) -> None:
-    """What it keeps of the first group shows nothing of the second, and ends with its own link."""
+async def test_link_of_another_group_gives_a_browser_a_new_session(asking: Asking) -> None:
+    """The session of the first group shows nothing of the second, and ends with its own link."""
     asking.task([b"mine"])
     hers = asking.task([b"hers"])
     asking.rows.tasks[hers] = asking.rows.tasks[hers].model_copy(update={"group": "beta"})
@@ -99,7 +99,7 @@ async def test_by_a_link_of_another_group_a_known_browser_is_another_one(asking:
     assert (await browser.post("next", {})).status_code == httpx.codes.GONE
 
 
-async def test_a_link_for_oneself_lets_in_one_browser(asking: Asking) -> None:
+async def test_personal_link_lets_in_one_browser(asking: Asking) -> None:
     asking.task([b"x"])
     await asking.take_in()
     key = await asking.key(mine=True)
@@ -112,18 +112,20 @@ async def test_a_link_for_oneself_lets_in_one_browser(asking: Asking) -> None:
     assert link.person == "ada"
 
 
-async def test_of_two_browsers_at_once_one_comes_by_it(asking: Asking) -> None:
+async def test_personal_link_lets_in_one_of_two_concurrent_browsers(asking: Asking) -> None:
     asking.task([b"x"])
     await asking.take_in()
     key = await asking.key(mine=True)
     place = AskingPlace("mass times", "look", "everyone")
-    await asyncio.gather(*(links_to(asking.context, place) for _ in range(2)))  # two connections
+    await asyncio.gather(
+        *(links_to(asking.context, place) for _ in range(2))
+    )  # The database has two connections.
     both = (enter(asking.context, key, kept=None, origin=BrowserOrigin()) for _ in range(2))
     came = await asyncio.gather(*both, return_exceptions=True)
     assert {type(one) for one in came} == {BrowserSession, LinkEnded}
 
 
-async def test_the_next_link_for_oneself_ends_the_one_before(asking: Asking) -> None:
+async def test_new_personal_link_ends_the_previous_one(asking: Asking) -> None:
     asking.task([b"x"])
     await asking.take_in()
     first, second = await asking.key(mine=True), await asking.key(mine=True)
@@ -136,7 +138,7 @@ async def test_the_next_link_for_oneself_ends_the_one_before(asking: Asking) -> 
             await enter(asking.context, key, kept=None, origin=BrowserOrigin())
 
 
-async def test_a_link_for_oneself_opens_the_page_for_a_day(asking: Asking) -> None:
+async def test_personal_link_is_valid_for_a_day_at_most(asking: Asking) -> None:
     asking.task([b"x"])
     await asking.take_in()
     with pytest.raises(Conflict, match="for oneself opens it for a day at most"):
@@ -144,10 +146,10 @@ async def test_a_link_for_oneself_opens_the_page_for_a_day(asking: Asking) -> No
 
 
 @pytest.mark.parametrize(("before", "after"), [("ada", "bob"), (None, "ada"), ("ada", None)])
-async def test_by_the_link_of_another_person_a_known_browser_is_another_one(
+async def test_link_of_another_person_gives_a_browser_a_new_session(
     asking: Asking, before: str | None, after: str | None
 ) -> None:
-    """What each answers is noted as his own."""
+    """Annotations are attributed to the right person."""
     asking.task([b"1", b"2"], agree=1)
     await asking.take_in()
     browser = await asking.browser(await asking.key(mine=before is not None, by=before or "eve"))
@@ -160,7 +162,7 @@ async def test_by_the_link_of_another_person_a_known_browser_is_another_one(
     assert {*await asking.rows_of(noted)} == {(before, "yes"), (after, "no")}
 
 
-async def test_the_page_of_somebody_else_answers_nothing(asking: Asking) -> None:
+async def test_request_from_another_site_is_refused(asking: Asking) -> None:
     asking.task([b"x"])
     await asking.take_in()
     browser = await asking.browser()
@@ -169,7 +171,7 @@ async def test_the_page_of_somebody_else_answers_nothing(asking: Asking) -> None
         assert answer.status_code == httpx.codes.FORBIDDEN
 
 
-async def test_an_image_is_shown_to_whom_its_item_was_alone(asking: Asking) -> None:
+async def test_image_is_shown_only_to_the_browser_that_has_its_item(asking: Asking) -> None:
     asking.task([PNG], show="image", agree=1)
     await asking.take_in()
     first, second = await asking.browser(), await asking.browser()
@@ -180,7 +182,7 @@ async def test_an_image_is_shown_to_whom_its_item_was_alone(asking: Asking) -> N
     assert (await second.http.get(f"{PAGE}/{item.image}")).status_code == httpx.codes.NOT_FOUND
 
 
-async def test_who_asks_too_often_waits() -> None:
+async def test_requests_and_new_browsers_are_rate_limited() -> None:
     rate = BrowserRate(requests=2, newcomers=1)
     for _ in range(2):
         await rate.require_browser("a")
@@ -193,7 +195,7 @@ async def test_who_asks_too_often_waits() -> None:
     await rate.require_address("10.0.0.2")
 
 
-async def test_more_new_browsers_of_an_address_than_may_come_are_told_so(
+async def test_too_many_new_browsers_of_an_address_are_refused(
     make_database: DatabaseFactory, tmp_path: Path
 ) -> None:
     async with asking_on(await make_database(), tmp_path, newcomers=2) as asking:

@@ -1,4 +1,4 @@
-"""One person has one vote on an item, with the cookie and without."""
+"""A person has one vote on an item, with or without the cookie."""
 
 import asyncio
 from dataclasses import replace
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.asking import AnnotatorAnswer
-from sluice.contracts.states import AskItemState
+from sluice.contracts.common.states import AskItemState
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import AT_ONCE, GROUP, STEP, TEMPLATE, Asking, asking_on
 from wfms.ask.db.devices import AskingPlace
@@ -27,7 +27,7 @@ async def decided(asking: Asking) -> int:
     return int(number)
 
 
-async def test_person_who_deletes_the_cookie_decides_no_item_alone(asking: Asking) -> None:
+async def test_person_who_deletes_the_cookie_cannot_decide_an_item_alone(asking: Asking) -> None:
     asking.task(SIX, agree=2)
     await asking.take_in()
     key = await asking.key()
@@ -40,7 +40,7 @@ async def test_person_who_deletes_the_cookie_decides_no_item_alone(asking: Askin
     assert await decided(asking) == 6
 
 
-async def test_browsers_of_one_person_that_ask_at_once_get_different_items(asking: Asking) -> None:
+async def test_concurrent_browsers_of_one_person_get_different_items(asking: Asking) -> None:
     asking.task(SIX, agree=2)
     await asking.take_in()
     browsers = [await asking.browser(agent="Firefox") for _ in range(4)]
@@ -67,7 +67,7 @@ async def test_account_has_one_vote_in_two_browsers(asking: Asking) -> None:
     assert await decided(asking) == 6
 
 
-async def test_late_answer_of_an_account_from_its_other_browser_is_no_second_vote(
+async def test_late_answer_from_another_browser_of_an_account_is_no_second_vote(
     asking: Asking,
 ) -> None:
     asking.task(SIX[:1], agree=2)
@@ -84,7 +84,7 @@ async def test_late_answer_of_an_account_from_its_other_browser_is_no_second_vot
     assert await decided(asking) == 1
 
 
-async def test_browsers_of_one_account_that_ask_at_once_get_different_items(
+async def test_concurrent_browsers_of_one_account_get_different_items(
     asking: Asking,
 ) -> None:
     asking.task(SIX, agree=2)
@@ -113,7 +113,7 @@ async def test_account_and_open_link_in_one_browser_have_one_vote(asking: Asking
     assert await decided(asking) == 0
 
 
-async def test_browsers_that_look_alike_are_shown(asking: Asking) -> None:
+async def test_similar_browsers_are_counted(asking: Asking) -> None:
     asking.task(SIX)
     await asking.take_in()
     for agent in ("Firefox", "Firefox", "Safari"):
@@ -126,7 +126,7 @@ async def test_browsers_that_look_alike_are_shown(asking: Asking) -> None:
     ]
 
 
-async def test_browsers_votes_and_answers_behind_each_link_are_shown(asking: Asking) -> None:
+async def test_each_link_shows_its_browsers_votes_and_annotations(asking: Asking) -> None:
     asking.task(SIX, agree=3)
     await asking.take_in()
     await asking.key()
@@ -142,7 +142,7 @@ async def test_browsers_votes_and_answers_behind_each_link_are_shown(asking: Ask
 
 
 @pytest.mark.parametrize(("one_vote", "second"), [(OneVote.ADDRESS, 0), (OneVote.OFF, 6)])
-async def test_setting_says_by_what_a_person_is_known(
+async def test_setting_chooses_how_persons_are_recognized(
     make_database: DatabaseFactory, tmp_path: Path, one_vote: OneVote, second: int
 ) -> None:
     rules = replace(AT_ONCE, one_vote=one_vote)
@@ -154,7 +154,7 @@ async def test_setting_says_by_what_a_person_is_known(
         assert await (await asking.browser(agent=agent)).answer_all("yes") == second
 
 
-async def test_after_the_window_the_origin_may_be_another_person(
+async def test_origin_may_vote_again_after_the_time_window(
     make_database: DatabaseFactory, tmp_path: Path
 ) -> None:
     rules = replace(AT_ONCE, one_vote_window=timedelta(hours=1))

@@ -1,4 +1,4 @@
-"""Who looks at a step that never asked anybody is told so."""
+"""Requests about a step without human tasks are refused."""
 
 import httpx
 import pytest
@@ -9,7 +9,7 @@ STEPS = "/api/v1/asking/steps"
 
 
 @pytest.mark.parametrize("what", ["devices", "links", "answers"])
-async def test_of_a_step_that_never_was_nothing_is_listed(asking: Asking, what: str) -> None:
+async def test_unknown_step_has_no_devices_links_or_answers(asking: Asking, what: str) -> None:
     asking.task([b"9:00"])
     await asking.take_in()
     watching = (await asking.browser()).http

@@ -1,11 +1,11 @@
-"""Two instances that look at the same time, one of which is slow."""
+"""Two instances import at the same time, and one is slow."""
 
-from sluice.contracts.states import AskItemState
+from sluice.contracts.common.states import AskItemState
 from tests.integration.ask.conftest import Asking
 from wfms.ask.usecases.import_items import import_items
 
 
-async def test_an_older_list_ends_nothing_that_came_after_it(asking: Asking) -> None:
+async def test_outdated_list_of_tasks_does_not_end_newer_tasks(asking: Asking) -> None:
     async def other_instance() -> None:
         asking.task([b"x"])
         await asking.take_in()
@@ -16,7 +16,7 @@ async def test_an_older_list_ends_nothing_that_came_after_it(asking: Asking) -> 
     assert [item.text for item in (await (await asking.browser()).next()).items] == ["x"]
 
 
-async def test_what_was_known_before_the_list_and_is_not_in_it_ends(asking: Asking) -> None:
+async def test_known_task_that_is_not_listed_any_more_ends(asking: Asking) -> None:
     uid = asking.task([b"x"])
     await asking.take_in()
     del asking.rows.tasks[uid]

@@ -1,4 +1,4 @@
-"""Requests of one browser, at the same time."""
+"""Concurrent requests of one browser."""
 
 import asyncio
 
@@ -10,7 +10,7 @@ from wfms.ask.usecases.admit_browser import digest_of
 KNOWN = [{"text": f"Office {hour}:00", "answer": "no"} for hour in range(8)]
 
 
-async def test_nothing_fails_and_nothing_is_lent_twice(asking: Asking) -> None:
+async def test_concurrent_requests_of_a_browser_get_the_same_items(asking: Asking) -> None:
     asking.task([b"Sunday 9:00"] * 40, gold=KNOWN, gold_every=2)
     await asking.take_in()
     browser = await asking.browser()
@@ -21,7 +21,7 @@ async def test_nothing_fails_and_nothing_is_lent_twice(asking: Asking) -> None:
     assert await asking.rows_of("SELECT count(*) FROM shown") == [(5,)]
 
 
-async def test_one_waits_for_the_other(asking: Asking) -> None:
+async def test_concurrent_requests_of_a_browser_wait_for_each_other(asking: Asking) -> None:
     asking.task([b"Sunday 9:00"])
     await asking.take_in()
     browser = await asking.browser()
@@ -37,5 +37,5 @@ async def test_one_waits_for_the_other(asking: Asking) -> None:
         assert device is not None
         await browser_alone(transaction.connection, device)
         other = asyncio.create_task(browser.next())
-        await eventually(waits, what="a request that waits for the other")
+        await eventually(waits, what="the second request waits for the lock")
     assert len((await other).items) == 1

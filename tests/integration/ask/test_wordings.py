@@ -1,11 +1,11 @@
-"""Tasks of one step that ask differently: each item is asked as its own task says."""
+"""Tasks of one step with different questions: each item has the question of its own task."""
 
 from typing import Any
 
 import httpx
 import pytest
 
-from sluice.contracts.asking import AnnotatorAnswer, AnswerFate, AskPage, NextItems
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AnswerFate, AskPage, NextItems
 from tests.integration.ask.conftest import Asking, Browser
 
 OLD: dict[str, Any] = {"agree": 1, "answers": ["yes", "no"]}
@@ -26,7 +26,7 @@ def answers(found: NextItems, word: str) -> list[AnnotatorAnswer]:
 
 @pytest.fixture
 async def both(asking: Asking) -> Asking:
-    """An older task with two items, and a newer one with another question."""
+    """Return a service with an older task of two items, and a newer one with another question."""
     asking.task([b"old 1", b"old 2"], **OLD)
     await asking.take_in()
     asking.task([b"new"], **NEW)
@@ -34,7 +34,7 @@ async def both(asking: Asking) -> Asking:
     return asking
 
 
-async def test_the_older_task_is_asked_first_and_each_by_its_own_words(both: Asking) -> None:
+async def test_older_task_is_shown_first_and_each_item_with_its_own_question(both: Asking) -> None:
     browser = await both.browser()
     first = await about(browser)
     assert (first.question, first.answers) == ("Is it a mass?", ["yes", "no"])
@@ -52,7 +52,7 @@ async def test_the_older_task_is_asked_first_and_each_by_its_own_words(both: Ask
     assert sorted(one["answer"] for one in await both.give()) == ["good", "yes", "yes"]
 
 
-async def test_words_of_another_task_are_no_answer(both: Asking) -> None:
+async def test_answer_of_another_question_is_refused(both: Asking) -> None:
     browser = await both.browser()
     found = await browser.next(wanted=5)
     body = {"answers": [one.model_dump(mode="json") for one in answers(found, "good")]}
@@ -62,8 +62,8 @@ async def test_words_of_another_task_are_no_answer(both: Asking) -> None:
     assert await both.rows_of("SELECT 1 FROM shown WHERE answer IS NOT NULL") == []
 
 
-async def test_what_was_lent_by_other_words_comes_again_with_them(asking: Asking) -> None:
-    """A task that goes on after a newer one was asked: its items are the older ones again."""
+async def test_assignments_with_another_question_are_kept_and_shown_with_it(asking: Asking) -> None:
+    """A task goes on after a newer one was shown: its late item is again older than the others."""
     old = asking.task([], **OLD)
     await asking.take_in()
     asking.task([b"new"], **NEW)
@@ -81,7 +81,7 @@ async def test_what_was_lent_by_other_words_comes_again_with_them(asking: Asking
     assert sorted(one["answer"] for one in await asking.give()) == ["bad", "no"]
 
 
-async def test_an_answer_is_not_taken_back_into_another_question(asking: Asking) -> None:
+async def test_answer_to_another_question_cannot_be_undone(asking: Asking) -> None:
     old = asking.task([], **OLD)
     await asking.take_in()
     asking.task([b"new", b"more"], **NEW)
@@ -96,7 +96,7 @@ async def test_an_answer_is_not_taken_back_into_another_question(asking: Asking)
     assert (await asking.rows_of("SELECT answer FROM shown WHERE answer IS NOT NULL")) == [("bad",)]
 
 
-async def test_known_answers_are_of_the_task_that_is_asked(asking: Asking) -> None:
+async def test_gold_items_belong_to_the_question_that_is_shown(asking: Asking) -> None:
     known = {"text": "known old", "answer": "yes"}
     asking.task([b"old"], gold=[known], gold_every=2, **OLD)
     await asking.take_in()

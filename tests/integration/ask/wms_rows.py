@@ -1,4 +1,4 @@
-"""The WMS as the service that asks sees it: its routes and contracts over rows of a test."""
+"""A fake WMS for the ask service: its routes and contracts over rows of a test."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -6,7 +6,9 @@ from uuid import UUID
 
 from fastapi import APIRouter, FastAPI
 
-from sluice.contracts.asking import (
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.common.states import ReportAnswer
+from sluice.contracts.human_tasks.asking import (
     AcceptedAnswer,
     AcceptedAnswers,
     AnsweredJob,
@@ -17,21 +19,20 @@ from sluice.contracts.asking import (
     HumanTaskList,
     RefusedJob,
 )
-from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.states import ReportAnswer
-from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
 
 
 @dataclass
 class AskedRows:
-    """``answered``: what the service gave, in order; a second time it is ``again``.
-    ``refused``: as often as it was. ``stale``: jobs that wait for no answer any more.
-    ``find_nothing``: of what is given next, the files are not found. ``gone``: jobs whose files are
-    never found. ``ended``: tasks that
-    are no longer listed. ``meanwhile``: happens
-    once, between the look at the tasks and its answer."""
+    """The tasks and jobs of a fake WMS.
+
+    ``answered`` has the accepted answers in order, ``again`` the repeated ones, and ``refused``
+    each refusal. ``stale`` jobs wait for no answer any more. ``find_nothing``: the files of the
+    next answers are not found; the files of ``gone`` jobs are never found. ``ended`` tasks are not
+    listed any more. ``meanwhile`` runs once, between the query of tasks and its answer.
+    """
 
     tasks: dict[UUID, HumanTask] = field(default_factory=dict)
     jobs: dict[UUID, list[HumanJob]] = field(default_factory=dict)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.assets.scene import Assets
 from tests.integration.wfms.conftest import make_migrated, migrated

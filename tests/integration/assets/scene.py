@@ -1,4 +1,4 @@
-"""What the tests of assets do again and again."""
+"""Helpers for the tests of assets."""
 
 import hashlib
 from dataclasses import dataclass
@@ -9,24 +9,24 @@ from uuid import UUID
 from dms.loops.workers import delete_once
 from dms.wiring import make_context as dms_context
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.asset_refs import AssetRef
-from sluice.contracts.assets import (
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.states import InputMode
+from sluice.contracts.data.asset_refs import AssetRef
+from sluice.contracts.data.assets import (
     AssetDraft,
     AssetVersion,
     NewAsset,
     NewAssetFile,
     StoredAsset,
 )
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import File
-from sluice.contracts.plan import Parameter, Plan, Source, StepInput
-from sluice.contracts.states import InputMode
+from sluice.contracts.data.datasets import File
+from sluice.contracts.templates.plan import Parameter, Plan, Source, StepInput
 from sluice.servicekit.database import Database
 from sluice.servicekit.transport.base import Transport
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step
+from wfms.operator.assets.usecases.remove_asset import delete_removed
 from wfms.operator.settings import OperatorSettings
-from wfms.operator.usecases.remove_asset import delete_removed
 from wfms.operator.wiring import make_context
 
 #: Path and content of each file.
@@ -34,7 +34,7 @@ Files = dict[str, bytes]
 
 
 def described(files: Files, *, known: bool = True, note: str = "") -> NewAsset:
-    """``known``: with their checksums."""
+    """Describe a new version; with ``known`` the files have checksums."""
     return NewAsset(
         files=[
             NewAssetFile(
@@ -49,7 +49,7 @@ def described(files: Files, *, known: bool = True, note: str = "") -> NewAsset:
 
 
 def bound(ref: str, kind: Any = "File") -> Plan:
-    """A workflow whose step takes the asset ``ref`` as its parameter ``model``."""
+    """Return a plan whose step takes the asset ``ref`` as its parameter ``model``."""
     mode = InputMode.ONE if kind == "File" else InputMode.ALL
     side = StepInput(port="at_model", source=Source(step=None, port="model"), mode=mode)
     return plan(
@@ -95,12 +95,12 @@ class Assets:
         return (await self.put(name, {"model.pt": data})).version
 
     async def chain(self, name: str, plan_: Plan, **params: Any) -> Chain:
-        """Of a data set of this name."""
+        """Start a chain on a data set of this name."""
         template = self.world.template(plan_, name=f"wf-{name}")
         return await self.world.new_chain(await self.world.input(name), template, **params)
 
     async def turn(self) -> None:
-        """Of the operator service's loop, and of the DMS's that deletes."""
+        """Run the loops that delete: that of the operator service and that of the DMS."""
         database = Database(self.settings.database_url, source="operator")
         await database.start()
         context = make_context(
@@ -114,7 +114,7 @@ class Assets:
         await dms.files.stop()
 
     def stored(self, version: AssetVersion) -> Files:
-        """What lies on the storage of the version's own folder."""
+        """Return the stored files of the version's own folder."""
         found: Files = {}
         for folder in (self.world.folder / "input").glob(f"asset.{version.name}.*"):
             found |= {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -122,7 +122,7 @@ class Assets:
 
 
 def version_of(chain: Chain) -> str:
-    """That the chain was given as its parameter."""
+    """Return the version that the chain got as its parameter."""
     return str(chain.params["model"]["asset"])
 
 

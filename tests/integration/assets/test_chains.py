@@ -1,4 +1,4 @@
-"""Chains are given versions of assets when they are made, and keep them."""
+"""Chains get versions of assets when they are created, and keep them."""
 
 import asyncio
 from uuid import uuid4
@@ -7,22 +7,24 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sluice.contracts.chains import Chain, RerunChain
-from sluice.contracts.problems import Conflict, NotFound, ServiceError, Unprocessable
-from sluice.contracts.states import DatasetState, TaskState
+from sluice.contracts.chains.chains import Chain, RerunChain
+from sluice.contracts.common.problems import Conflict, NotFound, ServiceError, Unprocessable
+from sluice.contracts.common.states import DatasetState, TaskState
 from tests.draws import examples
 from tests.integration.assets.scene import Assets, bound, content_of, version_of
 from tests.unit.wfms.chains.plans import plan, step
 
 
-async def test_a_chain_keeps_the_version_it_began_with(assets: Assets) -> None:
+async def test_chain_keeps_the_version_it_began_with(assets: Assets) -> None:
     first = await assets.put_version("model", b"a")
     template = assets.world.template(bound("asset:model"))
     early, late = await assets.world.input("early"), await assets.world.input("late")
     chain = await assets.world.new_chain(early, template)
     await assets.put_version("model", b"b")
     assert version_of(chain) == "model@1"
-    assert version_of(await assets.world.new_chain(early, template)) == "model@1", "the first"
+    assert version_of(await assets.world.new_chain(early, template)) == "model@1", (
+        "the existing chain is returned"
+    )
     assert version_of(await assets.world.new_chain(late, template)) == "model@2"
     await assets.world.start_steps()
     await assets.world.deliver()
@@ -30,7 +32,7 @@ async def test_a_chain_keeps_the_version_it_began_with(assets: Assets) -> None:
     assert [side.dat_in_uid for side in task.side_inputs] == [first.dataset_uid]
 
 
-async def test_a_version_can_be_named_by_the_template_or_with_a_chain(assets: Assets) -> None:
+async def test_version_is_named_by_the_template_or_with_the_chain(assets: Assets) -> None:
     for data in (b"a", b"b", b"c"):
         await assets.put_version("model", data)
     await assets.put_version("other", b"o")
@@ -48,7 +50,7 @@ async def test_a_version_can_be_named_by_the_template_or_with_a_chain(assets: As
         await assets.chain("six", bound("asset:model@2"))
 
 
-async def test_what_an_asset_holds_has_to_fit_the_parameter(assets: Assets) -> None:
+async def test_content_of_an_asset_must_fit_the_parameter(assets: Assets) -> None:
     await assets.put("two", {"a": b"1", "b/c": b"2"})
     with pytest.raises(Unprocessable, match=r"takes one file, and asset:two@1 has 2 \(a, b/c\)"):
         await assets.chain("one", bound("asset:two"))
@@ -59,7 +61,7 @@ async def test_what_an_asset_holds_has_to_fit_the_parameter(assets: Assets) -> N
     assert folder.params["model"]["class"] == "Directory"
 
 
-async def test_a_rerun_keeps_the_version_unless_another_is_given(assets: Assets) -> None:
+async def test_rerun_keeps_the_version_unless_another_is_given(assets: Assets) -> None:
     await assets.put_version("model", b"a")
     chain = await assets.chain("one", bound("asset:model"))
     await assets.world.start_steps()
@@ -81,7 +83,7 @@ async def test_a_rerun_keeps_the_version_unless_another_is_given(assets: Assets)
         )
 
 
-async def test_what_no_template_names_needs_no_operator(assets: Assets) -> None:
+async def test_chain_without_assets_does_not_need_the_operator(assets: Assets) -> None:
     del assets.world.links.apps["wfms.operator"]
     template = assets.world.template(plan(step("only"), outputs=[("only", "out")]))
     assert await assets.world.new_chain(await assets.world.input("a"), template)
@@ -99,10 +101,10 @@ moves = st.lists(
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(moves, min_size=2, max_size=3))
-async def test_no_chain_ever_has_half_or_a_deleted_version(
+async def test_chain_never_gets_an_incomplete_or_deleted_version(
     assets: Assets, actors: list[list[str]]
 ) -> None:
-    """Whatever is put, taken back and begun at the same time."""
+    """Versions are stored, removed and used concurrently."""
     name = f"model-{uuid4().hex[:8]}"
     made: list[Chain] = []
     await asyncio.gather(*(_act(assets, name, moves_, made) for moves_ in actors))
@@ -144,5 +146,5 @@ async def _act(assets: Assets, name: str, moves_: list[str], made: list[Chain]) 
 
 
 def assert_told(refusal: ServiceError) -> None:
-    """What is refused is refused with a sentence about assets, or because it is over already."""
+    """Require that a refusal names assets, or that the chain is already final."""
     assert "asset" in refusal.detail or "final" in refusal.detail, refusal.detail

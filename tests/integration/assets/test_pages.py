@@ -1,4 +1,4 @@
-"""The pages of assets, on the real services: small files with the form, history, taking back."""
+"""Pages of assets on the real services: upload of small files, history, removal."""
 
 from httpx import ASGITransport, AsyncClient
 
@@ -7,7 +7,7 @@ from tests.integration.assets.scene import Assets, bound
 from tests.integration.operator.test_pages import token_of
 
 
-async def test_versions_are_put_shown_and_taken_back(assets: Assets) -> None:
+async def test_pages_store_show_and_remove_versions(assets: Assets) -> None:
     http = AsyncClient(
         transport=ASGITransport(for_anybody(assets.app)), base_url="http://operator.test"
     )

@@ -1,20 +1,20 @@
-"""Versions of assets: put whole, told apart by their content, and taken back."""
+"""Versions of assets are stored completely, distinguished by content, and removed."""
 
 import asyncio
 
 import pytest
 from httpx import ASGITransport, AsyncClient
 
-from sluice.contracts.assets import PIECE
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.states import DatasetState
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.common.states import DatasetState
+from sluice.contracts.data.assets import PIECE
 from tests.callers import for_anybody
 from tests.integration.assets.scene import Assets, bound, content_of, described, version_of
 
 TWO = {"config.ini": b"[a]", "words/cs.txt": b"slovo"}
 
 
-async def test_a_version_is_put_as_a_whole(assets: Assets) -> None:
+async def test_version_appears_only_when_all_files_are_stored(assets: Assets) -> None:
     draft = await assets.begin("pero-cz", TWO, note="first")
     assert draft.uid is not None
     assert [(file.path, file.received) for file in draft.missing] == [
@@ -24,14 +24,14 @@ async def test_a_version_is_put_as_a_whole(assets: Assets) -> None:
     await assets.send_file("pero-cz", draft.uid, 0, TWO["config.ini"])
     with pytest.raises(Conflict, match=r"1 files have not been sent: words/cs\.txt"):
         await assets.client.complete_asset("pero-cz", draft.uid)
-    assert (await assets.client.assets()).assets == [], "nobody is given half of it"
+    assert (await assets.client.assets()).assets == [], "an incomplete version is not listed"
     await assets.send_file("pero-cz", draft.uid, 1, TWO["words/cs.txt"])
     stored = await assets.client.complete_asset("pero-cz", draft.uid)
     assert (stored.version.version, stored.new, stored.newest) == (1, True, 1)
     assert stored.version.note == "first"
     assert await assets.client.complete_asset("pero-cz", draft.uid) == stored.model_copy(
         update={"new": False}
-    ), "a repetition"
+    ), "a repeated request returns the same version"
     [asset] = (await assets.client.assets()).assets
     assert asset.newest == stored.version
     dataset = await assets.world.dms.dataset(stored.version.dataset_uid)
@@ -42,7 +42,7 @@ async def test_a_version_is_put_as_a_whole(assets: Assets) -> None:
     )
 
 
-async def test_the_same_content_is_the_same_version(assets: Assets) -> None:
+async def test_equal_content_is_the_same_version(assets: Assets) -> None:
     first = await assets.put("pero-cz", TWO)
     again = await assets.begin("pero-cz", dict(reversed(TWO.items())))
     assert again.uid is None
@@ -50,14 +50,14 @@ async def test_the_same_content_is_the_same_version(assets: Assets) -> None:
     unknown = await assets.put("pero-cz", TWO, known=False)
     assert (unknown.version, unknown.new) == (first.version, False)
     await assets.turn()
-    assert len(assets.stored(first.version)) == 2, "what was sent in vain is gone"
+    assert len(assets.stored(first.version)) == 2, "the superfluous files are deleted"
     other = await assets.put("pero-cz", TWO | {"config.ini": b"[b]"})
     assert (other.version.version, other.new) == (2, True)
     elsewhere = await assets.put("words", TWO)
-    assert (elsewhere.version.version, elsewhere.new) == (1, True), "each name has its own"
+    assert (elsewhere.version.version, elsewhere.new) == (1, True), "each name has its own versions"
 
 
-async def test_files_that_a_version_has_are_not_sent_again(assets: Assets) -> None:
+async def test_files_of_an_existing_version_are_not_sent_again(assets: Assets) -> None:
     await assets.put("pero-cz", TWO)
     changed = TWO | {"config.ini": b"[b]"}
     draft = await assets.begin("pero-cz", changed)
@@ -70,10 +70,10 @@ async def test_files_that_a_version_has_are_not_sent_again(assets: Assets) -> No
     files = (await assets.world.dms.files(second.dataset_uid)).files
     for file in files:
         shared = changed[file.name.replace("%2F", "/")]
-        assert content_of(file) == shared, "it is there as long as one of them is"
+        assert content_of(file) == shared, "a shared file is kept while a version has it"
 
 
-async def test_what_was_interrupted_goes_on(assets: Assets) -> None:
+async def test_interrupted_upload_is_resumed(assets: Assets) -> None:
     data = bytes(1000)
     files = {"model.pt": data, "words.txt": b"w"}
     draft = await assets.begin("big", files)
@@ -87,7 +87,7 @@ async def test_what_was_interrupted_goes_on(assets: Assets) -> None:
     assert [file.path for file in (await assets.begin("big", files)).missing] == ["words.txt"]
 
 
-async def test_what_arrives_otherwise_is_no_version(assets: Assets) -> None:
+async def test_file_with_a_wrong_checksum_is_refused(assets: Assets) -> None:
     draft = await assets.begin("model", {"model.pt": b"right"})
     assert draft.uid is not None
     with pytest.raises(Unprocessable, match="has not arrived as it was announced"):
@@ -96,7 +96,7 @@ async def test_what_arrives_otherwise_is_no_version(assets: Assets) -> None:
         await assets.client.complete_asset("model", draft.uid)
 
 
-async def test_two_at_once_make_a_version_each_or_the_same(assets: Assets) -> None:
+async def test_concurrent_uploads_make_one_version_for_each_content(assets: Assets) -> None:
     same = await asyncio.gather(*(assets.put("same", TWO) for _ in range(4)))
     assert {stored.version.version for stored in same} == {1}
     apart = await asyncio.gather(
@@ -110,7 +110,7 @@ async def test_two_at_once_make_a_version_each_or_the_same(assets: Assets) -> No
     assert sum(stored.new for stored in twins) == 1
 
 
-async def test_what_was_taken_back_can_be_put_again(assets: Assets) -> None:
+async def test_removed_version_can_be_stored_again(assets: Assets) -> None:
     first = await assets.put_version("model", b"a")
     second = await assets.put_version("model", b"b")
     assert (await assets.put("model", {"model.pt": b"a"})).version == first
@@ -123,7 +123,7 @@ async def test_what_was_taken_back_can_be_put_again(assets: Assets) -> None:
     await assets.turn()
     assert assets.stored(second) == {"model.pt": b"a"}
     third = await assets.put_version("model", b"b")
-    assert third.version == 3, "a number is not used twice"
+    assert third.version == 3, "a version number is not used again"
     for taken, why in ((2, "was taken back already"), (7, "there is no version 7")):
         with pytest.raises(NotFound, match=rf"{why}.*`sluice asset show model`"):
             await assets.client.remove_asset("model", version=taken)
@@ -132,7 +132,7 @@ async def test_what_was_taken_back_can_be_put_again(assets: Assets) -> None:
             await assets.client.remove_asset("nothing", version=version)
 
 
-async def test_one_in_use_stays_until_its_chains_have_ended(assets: Assets) -> None:
+async def test_removed_version_is_kept_until_its_chains_have_ended(assets: Assets) -> None:
     version = await assets.put_version("model", b"a")
     chain = await assets.chain("one", bound("asset:model"))
     assert version_of(chain) == "model@1"
@@ -142,7 +142,7 @@ async def test_one_in_use_stays_until_its_chains_have_ended(assets: Assets) -> N
     with pytest.raises(Unprocessable, match="has no version any more"):
         await assets.chain("two", bound("asset:model"))
     await assets.turn()
-    assert assets.stored(version), "its files stay"
+    assert assets.stored(version), "the files are kept"
     uses = await assets.client.asset_uses("model")
     assert [using.uid for using in uses.versions[0].chains] == [chain.uid]
     await assets.world.chains.cancel_chain(chain.uid)
@@ -152,7 +152,7 @@ async def test_one_in_use_stays_until_its_chains_have_ended(assets: Assets) -> N
     assert (await assets.client.asset("model")).versions[0].deleted_at is not None
 
 
-async def test_its_data_set_is_not_for_other_uses(assets: Assets) -> None:
+async def test_data_set_of_an_asset_cannot_be_deleted_or_used_directly(assets: Assets) -> None:
     version = await assets.put_version("model", b"a")
     for services in (assets.world.chains, assets.world.dms):
         for force in (False, True):
@@ -165,7 +165,7 @@ async def test_its_data_set_is_not_for_other_uses(assets: Assets) -> None:
         await assets.world.new_chain(dataset, assets.world.template(bound("asset:model")))
 
 
-async def test_names_and_paths_that_cannot_be(assets: Assets) -> None:
+async def test_invalid_names_paths_and_sizes_are_refused(assets: Assets) -> None:
     with pytest.raises(Unprocessable, match="an asset's name"):
         await assets.begin("no name", TWO)
     http = AsyncClient(

@@ -1,4 +1,4 @@
-"""`sluice storage`: against a real DMS behind a real port."""
+"""`sluice storage` with a real DMS on a real port."""
 
 import asyncio
 import json
@@ -9,11 +9,11 @@ import pytest
 
 from dms.settings import DmsSettings
 from dms.wiring import build
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.server import HttpServer
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
+from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.servers import commands
@@ -24,8 +24,8 @@ class Command:
         self._dms_url = dms_url
 
     async def __call__(self, *arguments: str, code: int = 0) -> str:
-        """What the command says."""
-        # The operator's address is not used by these commands.
+        """Return the output of the command."""
+        # These commands do not use the operator's address.
         environment = {
             "SLUICE_URL": "http://127.0.0.1:9",
             "SLUICE_DMS_URL": self._dms_url,
@@ -50,7 +50,7 @@ async def sluice(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
         yield Command(f"http://127.0.0.1:{server.port}")
 
 
-async def test_init_makes_a_folder_and_a_storage_of_each_type_and_can_be_repeated(
+async def test_init_creates_a_storage_of_each_type_and_can_be_repeated(
     sluice: Command, tmp_path: Path
 ) -> None:
     first = json.loads(await sluice("storage", "init", str(tmp_path / "data"), "--json"))
@@ -64,7 +64,7 @@ async def test_init_makes_a_folder_and_a_storage_of_each_type_and_can_be_repeate
     assert [one["id"] for one in again] == [one["id"] for one in first]
 
 
-async def test_init_elsewhere_is_refused_where_the_names_are_taken(
+async def test_init_with_names_registered_elsewhere_is_refused(
     sluice: Command, tmp_path: Path
 ) -> None:
     await sluice("storage", "init", str(tmp_path / "one"))
@@ -72,7 +72,7 @@ async def test_init_elsewhere_is_refused_where_the_names_are_taken(
     assert "registered already, differently" in said
 
 
-async def test_add_and_list(sluice: Command, tmp_path: Path) -> None:
+async def test_storage_is_added_and_listed(sluice: Command, tmp_path: Path) -> None:
     assert "no storage" in await sluice("storage", "list")
     await sluice(
         "storage",
@@ -90,7 +90,7 @@ async def test_add_and_list(sluice: Command, tmp_path: Path) -> None:
     assert json.loads(await sluice("storage", "list", "--type", "input", "--json")) == []
 
 
-async def test_what_may_not_be_a_storage_is_refused_with_the_setting_that_allows_it(
+async def test_forbidden_folder_is_refused_with_the_setting_that_allows_it(
     sluice: Command, tmp_path: Path
 ) -> None:
     said = await sluice("storage", "add", "etc", "input", "file:///etc", code=1)
@@ -105,9 +105,7 @@ async def test_what_may_not_be_a_storage_is_refused_with_the_setting_that_allows
     )
 
 
-async def test_a_storage_is_taken_out_of_use_and_into_use_again(
-    sluice: Command, tmp_path: Path
-) -> None:
+async def test_storage_is_disabled_and_enabled(sluice: Command, tmp_path: Path) -> None:
     await sluice("storage", "init", str(tmp_path / "data"))
     said = await sluice("storage", "disable", "logs")
     assert "logs: disabled" in said
@@ -127,19 +125,19 @@ async def test_a_storage_is_taken_out_of_use_and_into_use_again(
     assert "disabled" not in await sluice("storage", "list")
     (tmp_path / "more").mkdir()
     await sluice("storage", "add", "more", "logs", f"file://{tmp_path / 'more'}")
-    assert await sluice("storage", "disable", "more") == "more: disabled\n", "there is another one"
+    assert await sluice("storage", "disable", "more") == "more: disabled\n", (
+        "another storage of the type is enabled"
+    )
     assert "no storage is called 'other'" in await sluice("storage", "disable", "other", code=1)
 
 
-async def test_a_storage_that_gets_nothing_new_is_listed_with_the_reason(
-    sluice: Command, tmp_path: Path
-) -> None:
+async def test_unusable_storage_is_listed_with_its_reason(sluice: Command, tmp_path: Path) -> None:
     await sluice("storage", "init", str(tmp_path / "data"))
     (tmp_path / "data" / "logs").rmdir()
     (tmp_path / "more").mkdir()
     await sluice(
         "storage", "add", "more", "logs", f"file://{tmp_path / 'more'}"
-    )  # it is compared with where the others lie
+    )  # The new storage is compared with the others.
     said = await sluice("storage", "list")
     assert (
         "logs gets no new data sets: its folder is not there: is its file system mounted?" in said
@@ -148,7 +146,7 @@ async def test_a_storage_that_gets_nothing_new_is_listed_with_the_reason(
     assert "refused" in line
 
 
-async def test_only_what_fits_is_copied_to_a_storage_of_a_capacity(
+async def test_copies_are_limited_by_the_capacity_of_a_storage(
     sluice: Command, tmp_path: Path
 ) -> None:
     (tmp_path / "buffer").mkdir()
@@ -163,15 +161,13 @@ async def test_only_what_fits_is_copied_to_a_storage_of_a_capacity(
         "nothing was copied"
     )
     (tmp_path / "data").write_bytes(bytes(300))
-    await sluice(
-        "dataset", "register", "second", str(tmp_path / "data")
-    )  # nothing has the name yet
+    await sluice("dataset", "register", "second", str(tmp_path / "data"))  # The name is still free.
     assert "buffer has 0 left" in await sluice(
         "dataset", "register", "third", str(tmp_path / "data"), code=1
     )
 
 
-async def test_water_marks_are_set_shown_and_taken_away(sluice: Command, tmp_path: Path) -> None:
+async def test_watermarks_are_set_shown_and_removed(sluice: Command, tmp_path: Path) -> None:
     (tmp_path / "buffer").mkdir()
     add = (
         "storage",

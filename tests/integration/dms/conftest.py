@@ -1,4 +1,4 @@
-"""A DMS on a real database and real folders, its background work still."""
+"""A DMS with a real database and real folders, without background loops."""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -12,22 +12,22 @@ import httpx
 import pytest
 
 from dms.settings import DmsSettings
-from dms.usecases.close_dataset import close_complete
 from dms.usecases.context import DmsContext
-from dms.usecases.register_files import apply_registration
-from dms.usecases.release_files import apply_release
-from dms.usecases.request_deletion import apply_deletion
-from dms.usecases.request_upload import apply_upload
-from dms.usecases.watch_storages import StorageMonitor
+from dms.usecases.datasets.close_dataset import close_complete
+from dms.usecases.datasets.request_deletion import apply_deletion
+from dms.usecases.files.register_files import apply_registration
+from dms.usecases.removal.release_files import apply_release
+from dms.usecases.storages.watch_storages import StorageMonitor
+from dms.usecases.uploads.request_upload import apply_upload
 from dms.wiring import PLANNING, build, make_context
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import NewDataset, NewFile, NewStorage, Storage
+from sluice.contracts.common.states import DatasetType, StorageType
+from sluice.contracts.data.datasets import NewDataset, NewFile, NewStorage, Storage
 from sluice.contracts.messages import DeleteDataset, RegisterFiles, ReleaseFiles, UploadDataset
-from sluice.contracts.states import DatasetType, StorageType
 from sluice.servicekit.database import Database
+from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.servers.postgres import PostgresServer
 
@@ -37,8 +37,7 @@ INTERMEDIATE = DatasetType.INTERMEDIATE
 
 @dataclass
 class Dms:
-    """``client`` talks to the application; ``database`` is the catalogue; ``folder`` holds a
-    storage of every type."""
+    """A DMS application with its catalogue and a folder with a storage of every type."""
 
     client: DmsClient
     http: httpx.AsyncClient
@@ -46,18 +45,18 @@ class Dms:
     settings: DmsSettings
     folder: Path
     storages: dict[StorageType, Storage]
-    #: What the loops of two instances work with.
+    #: The contexts of the loops of two instances.
     context: DmsContext
     other_context: DmsContext
-    #: Leads to the application as ``http`` does.
+    #: Links to the application, which ``http`` uses, too.
     links: ProcessLinks
-    #: What the application knows of where the storages lie.
+    #: The application's monitor of the storages.
     watch: StorageMonitor
 
     async def dataset(
         self, name: str, type_: DatasetType = DatasetType.INTERMEDIATE, **more: Any
     ) -> UUID:
-        """An open data set with a folder on the storage of its type."""
+        """Register an open data set with a folder on the storage of its type."""
         url = self.storages[StorageType(type_)].url + "/" + name
         return (
             await self.client.register_dataset(NewDataset(name=name, type=type_, url=url, **more))
@@ -73,7 +72,7 @@ class Dms:
         content: bytes | None = None,
         type_: DatasetType = DatasetType.INTERMEDIATE,
     ) -> NewFile:
-        """A file in the data set's folder, as a pilot writes it, ready for registration."""
+        """Write a file as a pilot does, and return it for registration."""
         data = content if content is not None else f"{dataset} {seq}".encode()
         path = self.path(dataset, f"{seq:08d}.1-data.bin", type_)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +96,7 @@ class Dms:
         close: bool = True,
         **more: Any,
     ) -> tuple[UUID, list[NewFile]]:
-        """A data set with files that exist, closed unless said otherwise."""
+        """Register a data set with existing files, closed unless ``close`` is false."""
         uid = await self.dataset(name, type_, **more)
         new = [self.write(name, seq, type_=type_) for seq in range(files)]
         await self.client.register_files(uid, new)
@@ -108,7 +107,7 @@ class Dms:
     async def apply(
         self, message: RegisterFiles | ReleaseFiles | DeleteDataset | UploadDataset
     ) -> None:
-        """What a consumer does with one message, in a transaction of its own."""
+        """Apply a message as its consumer does, in a transaction of its own."""
         async with self.database.transaction() as transaction:
             match message:
                 case RegisterFiles():
@@ -125,7 +124,7 @@ class Dms:
         return (await self.fetch("SELECT * FROM datasets WHERE uid = $1", uid))[0]
 
     def files_on(self, type_: StorageType) -> list[str]:
-        """Every file on the storage, by its path below it."""
+        """Return every file on the storage by its path below the root."""
         root = self.folder / type_
         return sorted(str(path.relative_to(root)) for path in root.rglob("*") if not path.is_dir())
 
@@ -136,8 +135,7 @@ class Dms:
 
 @pytest.fixture(scope="session")
 def migrated() -> dict[str, str]:
-    """Name of a database with the catalogue's empty tables, once there is one: copying it is
-    quicker than migrating again."""
+    """Return the name of a migrated database, once it exists. Copies of it are quicker."""
     return {}
 
 
@@ -159,7 +157,7 @@ async def catalogue_url(
 
 @pytest.fixture
 async def dms(catalogue_url: str, tmp_path: Path) -> AsyncIterator[Dms]:
-    """Loops and consumers do not run; tests call what they test."""
+    """A DMS whose loops and consumers do not run. Tests call what they test."""
     settings = DmsSettings(
         database_url=catalogue_url, broker_url=catalogue_url, storage_roots=str(tmp_path)
     )

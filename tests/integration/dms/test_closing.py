@@ -1,4 +1,4 @@
-"""Closing: complete data sets close, in an order in which a reader misses none."""
+"""Complete data sets close in an order in which no client misses a data set."""
 
 import asyncio
 from collections.abc import Callable
@@ -10,18 +10,18 @@ from uuid import UUID
 import pytest
 
 from dms.db.datasets import mark_closed, take_closing_lock
-from dms.usecases.close_dataset import close_dataset
-from dms.usecases.list_datasets import DatasetQuery, list_datasets
-from sluice.contracts.datasets import DatasetPage
+from dms.usecases.datasets.close_dataset import close_dataset
+from dms.usecases.datasets.list_datasets import DatasetQuery, list_datasets
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.datasets import DatasetPage
 from sluice.contracts.messages import RegisterFiles
-from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.states import DatasetState, DatasetType
 from tests.integration.dms.conftest import Dms
 from tests.waiting import eventually
 
 
 @pytest.mark.parametrize("first", ["files", "number"])
-async def test_a_data_set_closes_when_its_files_are_there_in_whatever_order_the_messages_come(
+async def test_data_set_closes_when_its_files_are_registered_in_any_order_of_messages(
     dms: Dms, first: str
 ) -> None:
     uid = await dms.dataset("set")
@@ -38,14 +38,14 @@ async def test_a_data_set_closes_when_its_files_are_there_in_whatever_order_the_
     assert [row["destination"] for row in sent] == ["dms.dataset-closed"]
 
 
-async def test_a_data_set_that_is_complete_with_nothing_closes(dms: Dms) -> None:
+async def test_data_set_of_zero_files_closes(dms: Dms) -> None:
     uid = await dms.dataset("set")
     await dms.apply(RegisterFiles(dataset_uid=uid, close_at=0))
     assert (await dms.client.dataset(uid)).state is DatasetState.CLOSED
 
 
-async def test_one_whose_files_will_never_all_come_is_closed_with_those_there_are(dms: Dms) -> None:
-    """A person's way out where a message with some of them was dropped."""
+async def test_person_closes_a_data_set_with_fewer_files_than_announced(dms: Dms) -> None:
+    """A message with some of the files was dropped."""
     uid = await dms.dataset("set")
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("set", 1)], close_at=3))
     await dms.client.register_files(uid, [dms.write("set", 2)])
@@ -90,13 +90,13 @@ def next_by_cursor(page: DatasetPage, asked: DatasetQuery) -> dict[str, Any]:
 
 
 def next_by_time(page: DatasetPage, asked: DatasetQuery) -> dict[str, Any]:
-    """A reader that keeps the newest timestamp it was given, and nothing else."""
+    """Query by the newest timestamp of the page, as a client that keeps nothing else."""
     times = [dataset.timestamp for dataset in page.datasets]
     return {"timestamp": max(times, default=asked.timestamp)}
 
 
 @pytest.mark.parametrize("going_on", [next_by_cursor, next_by_time])
-async def test_a_reader_misses_none_of_those_that_close_at_once_and_gets_none_twice(
+async def test_client_gets_each_concurrently_closed_data_set_once(
     dms: Dms, going_on: Callable[[DatasetPage, DatasetQuery], dict[str, Any]]
 ) -> None:
     plain = [await dms.dataset(f"d{number}", DatasetType.LOGS) for number in range(60)]
@@ -120,11 +120,11 @@ async def test_a_reader_misses_none_of_those_that_close_at_once_and_gets_none_tw
         if done and not page.datasets:
             break
     await asyncio.gather(*closing)
-    assert len(seen) == len(set(seen)), "none twice"
-    assert set(seen) == {*plain, *counted}, "none missed"
+    assert len(seen) == len(set(seen)), "a data set was listed twice"
+    assert set(seen) == {*plain, *counted}, "a data set was missed"
 
 
-async def test_a_closing_that_commits_late_does_not_slip_behind_the_cursor(dms: Dms) -> None:
+async def test_late_commit_of_a_closing_is_not_hidden_behind_the_cursor(dms: Dms) -> None:
     slow, quick = await dms.dataset("slow"), await dms.dataset("quick")
     async with dms.other_context.database.transaction() as transaction:
         await take_closing_lock(transaction.connection)
@@ -147,7 +147,7 @@ async def test_a_closing_that_commits_late_does_not_slip_behind_the_cursor(dms: 
     ]
 
 
-async def test_one_that_closes_later_has_a_later_timestamp_whenever_its_closing_began(
+async def test_data_set_that_closes_later_has_a_later_timestamp(
     dms: Dms,
 ) -> None:
     early, late, batch = (
@@ -158,7 +158,7 @@ async def test_one_that_closes_later_has_a_later_timestamp_whenever_its_closing_
     async with dms.other_context.database.transaction() as transaction:
         await transaction.connection.fetchval(
             "SELECT now()"
-        )  # from here on it is the time of this transaction
+        )  # now() keeps this time until the end of the transaction
         await close_dataset(dms.database, late, files=None)
         [first] = (await dms.client.closed_datasets()).datasets
         await take_closing_lock(transaction.connection)
@@ -171,7 +171,7 @@ async def test_one_that_closes_later_has_a_later_timestamp_whenever_its_closing_
     assert (await dms.client.closed_datasets(timestamp=times[-1])).datasets == []
 
 
-async def test_a_clock_that_goes_back_does_not_bring_times_back(dms: Dms) -> None:
+async def test_clock_that_goes_back_does_not_set_back_closing_times(dms: Dms) -> None:
     first, second = await dms.dataset("first"), await dms.dataset("second")
     await dms.client.close_dataset(first)
     await dms.fetch("UPDATE datasets SET closed_at = now() + interval '1 h' WHERE uid = $1", first)
@@ -182,7 +182,7 @@ async def test_a_clock_that_goes_back_does_not_bring_times_back(dms: Dms) -> Non
     ]
 
 
-async def test_lists_for_people_go_by_the_same_time(dms: Dms) -> None:
+async def test_list_with_states_is_filtered_by_the_same_timestamp(dms: Dms) -> None:
     uids = [await dms.dataset(name) for name in ("closed", "open")]
     asked = (await dms.client.dataset(uids[1])).timestamp
     await dms.client.close_dataset(uids[0])
@@ -195,7 +195,7 @@ async def test_lists_for_people_go_by_the_same_time(dms: Dms) -> None:
     assert "timezone" in answer.json()["detail"]
 
 
-async def test_times_of_earlier_releases_are_put_in_order_and_most_are_left(dms: Dms) -> None:
+async def test_migration_makes_closing_times_ordered_and_distinct(dms: Dms) -> None:
     uids = [await dms.dataset(f"d{number}") for number in range(6)]
     for uid in uids:
         await dms.client.close_dataset(uid)
@@ -215,7 +215,7 @@ async def test_times_of_earlier_releases_are_put_in_order_and_most_are_left(dms:
     ]
 
 
-async def test_closing_by_many_at_once_is_one_closing(dms: Dms) -> None:
+async def test_concurrent_closings_close_a_data_set_once(dms: Dms) -> None:
     uid, _ = await dms.filled("set", 1, close=False)
     answers = await asyncio.gather(
         *(

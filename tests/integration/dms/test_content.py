@@ -1,5 +1,4 @@
-"""What is in files, given out: whole, in ranges, as archives; never what is damaged, deleted or
-nobody's."""
+"""File content is served whole, in ranges and as archives, but never damaged or deleted."""
 
 import hashlib
 import io
@@ -11,23 +10,23 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
-from dms.usecases import pack_archive
-from sluice.contracts.datasets import File, NewFile
+from dms.usecases.files import pack_archive
+from sluice.contracts.common.states import DatasetType, StorageType
+from sluice.contracts.data.datasets import File, NewFile
 from sluice.contracts.messages import DeleteDataset
-from sluice.contracts.states import DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
 
-CONTENT = bytes(range(256)) * 8192  # more than one piece
+CONTENT = bytes(range(256)) * 8192  # more than a chunk
 
 
 @pytest.fixture
 def reading(dms: Dms) -> httpx.AsyncClient:
-    """As over a network: what breaks off is noticed."""
+    """A client that notices when a response breaks off."""
     return dms.links.http("dms", streams=True)
 
 
-async def broken_off(reading: httpx.AsyncClient, path: str, **query: str) -> int:
-    """Bytes that came before."""
+async def count_bytes_before_break(reading: httpx.AsyncClient, path: str, **query: str) -> int:
+    """Return the number of bytes that came before the response broke off."""
     got = 0
     try:
         async with reading.stream("GET", path, params=query) as answer:
@@ -36,7 +35,7 @@ async def broken_off(reading: httpx.AsyncClient, path: str, **query: str) -> int
                 got += len(piece)
     except httpx.RemoteProtocolError:
         return got
-    pytest.fail("it came to its end")
+    pytest.fail("the response did not break off")
 
 
 def tar_of(answer: httpx.Response) -> dict[str, bytes]:
@@ -44,8 +43,10 @@ def tar_of(answer: httpx.Response) -> dict[str, bytes]:
         return {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
 
 
-async def one(dms: Dms, content: bytes = CONTENT, name: str = "set") -> tuple[str, File, Path]:
-    """Path of the content of a file, the file, and where it lies."""
+async def register_file(
+    dms: Dms, content: bytes = CONTENT, name: str = "set"
+) -> tuple[str, File, Path]:
+    """Register a file and return the path of its content, the file, and its place on disk."""
     uid = await dms.dataset(name)
     await dms.client.register_files(uid, [dms.write(name, 0, content)])
     await dms.client.close_dataset(uid)
@@ -53,8 +54,8 @@ async def one(dms: Dms, content: bytes = CONTENT, name: str = "set") -> tuple[st
     return f"/api/v1/datasets/{uid}/files/{file.id}/content", file, dms.path(name, file.name)
 
 
-async def test_a_file_comes_with_its_checksum_and_is_never_a_page(dms: Dms) -> None:
-    path, file, _ = await one(dms)
+async def test_file_is_served_with_its_checksum_and_never_as_a_page(dms: Dms) -> None:
+    path, file, _ = await register_file(dms)
     answer = await dms.http.get(path)
     assert (answer.status_code, answer.content) == (200, CONTENT)
     assert answer.headers["etag"] == f'"sha256:{hashlib.sha256(CONTENT).hexdigest()}"'
@@ -67,8 +68,8 @@ async def test_a_file_comes_with_its_checksum_and_is_never_a_page(dms: Dms) -> N
     assert File.model_validate(known) == file
 
 
-async def test_ranges_and_conditions(dms: Dms) -> None:
-    path, file, _ = await one(dms)
+async def test_range_and_conditional_requests_are_honoured(dms: Dms) -> None:
+    path, file, _ = await register_file(dms)
     tag, size = f'"{file.checksum}"', len(CONTENT)
 
     async def ask(method: str = "GET", **headers: str) -> httpx.Response:
@@ -91,24 +92,22 @@ async def test_ranges_and_conditions(dms: Dms) -> None:
     assert (same.status_code, same.content) == (304, b"")
     head = await ask("HEAD", range="bytes=0-3")
     assert (head.status_code, head.content, head.headers["content-length"]) == (200, b"", str(size))
-    empty, _, _ = await one(dms, b"", "empty")
+    empty, _, _ = await register_file(dms, b"", "empty")
     assert (await dms.http.get(empty)).content == b""
 
 
-async def test_a_damaged_file_breaks_off_before_its_end(
-    dms: Dms, reading: httpx.AsyncClient
-) -> None:
-    path, _, place = await one(dms)
+async def test_damaged_file_breaks_off_before_its_end(dms: Dms, reading: httpx.AsyncClient) -> None:
+    path, _, place = await register_file(dms)
     place.write_bytes(CONTENT[:-1] + b"x")
-    assert 0 < await broken_off(reading, path) < len(CONTENT)
+    assert 0 < await count_bytes_before_break(reading, path) < len(CONTENT)
     place.write_bytes(b"short")
     answer = await dms.http.get(path)
     assert answer.status_code == 503
     assert f"expected {len(CONTENT)} bytes, found 5 bytes" in answer.json()["detail"]
 
 
-async def test_what_is_gone_unknown_or_anothers_is_not_given(dms: Dms, tmp_path: Path) -> None:
-    path, file, place = await one(dms)
+async def test_deleted_unknown_and_foreign_files_are_not_served(dms: Dms, tmp_path: Path) -> None:
+    path, file, place = await register_file(dms)
     other = await dms.dataset("other")
     for wrong in (
         path.replace(str(file.id), "999"),
@@ -137,7 +136,7 @@ async def test_what_is_gone_unknown_or_anothers_is_not_given(dms: Dms, tmp_path:
     )
 
 
-async def test_a_log_is_given_by_its_place_on_a_storage_for_logs_and_nowhere_else(dms: Dms) -> None:
+async def test_logs_are_served_only_from_storages_for_logs(dms: Dms) -> None:
     written = dms.write("logs-of-a-step", 3, b"all is well\n", DatasetType.LOGS)
     answer = await dms.http.get(
         "/api/v1/logs", params={"url": written.url}, headers={"range": "bytes=-5"}
@@ -166,13 +165,13 @@ async def test_a_log_is_given_by_its_place_on_a_storage_for_logs_and_nowhere_els
         assert (refused.status_code, why in refused.json()["detail"]) == (422, True), refused.text
     assert (
         await dms.http.get("/api/v1/logs", params={"url": f"{written.url}/x"})
-    ).status_code == 404, "below a file"
+    ).status_code == 404, "a path below a file was not answered with 404"
     (dms.folder / "logs" / "link").symlink_to(dms.path("data", data.name))
     assert (await dms.http.get("/api/v1/logs", params={"url": f"{root}/link"})).status_code == 422
     assert (await dms.http.get("/api/v1/logs", params={"url": f"{root}/gone"})).status_code == 404
 
 
-async def filled(dms: Dms, name: str, contents: dict[str, bytes]) -> UUID:
+async def register_files(dms: Dms, name: str, contents: dict[str, bytes]) -> UUID:
     uid, files = await dms.dataset(name), []
     for seq, (file, data) in enumerate(contents.items()):
         path = dms.path(name, file)
@@ -187,12 +186,14 @@ async def filled(dms: Dms, name: str, contents: dict[str, bytes]) -> UUID:
     return uid
 
 
-async def test_all_files_of_data_sets_as_one_archive(dms: Dms) -> None:
-    """Own names where they are all different, else those of the catalogue."""
-    differ = await filled(
+async def test_archive_contains_all_files_of_several_data_sets(dms: Dms) -> None:
+    """Files have their own names where these differ, and else the names of the catalogue."""
+    differ = await register_files(
         dms, "differ", {"00000000.1-a.txt": b"a", "00000001.2-b ü.bin": CONTENT, "plain.log": b""}
     )
-    clash = await filled(dms, "clash", {"00000000.1-out.txt": b"one", "00000001.1-out.txt": b"two"})
+    clash = await register_files(
+        dms, "clash", {"00000000.1-out.txt": b"one", "00000001.1-out.txt": b"two"}
+    )
     expected = {
         "first/a.txt": b"a", "first/b ü.bin": CONTENT, "first/plain.log": b"",
         "second/00000000.1-out.txt": b"one", "second/00000001.1-out.txt": b"two",
@@ -216,7 +217,7 @@ async def test_all_files_of_data_sets_as_one_archive(dms: Dms) -> None:
     ]
 
 
-async def test_an_archive_that_cannot_be_whole_is_refused_or_breaks_off(
+async def test_incomplete_archive_is_refused_or_breaks_off(
     dms: Dms, reading: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done, files = await dms.filled("done", 3)
@@ -233,13 +234,13 @@ async def test_an_archive_that_cannot_be_whole_is_refused_or_breaks_off(
     assert (await refused(dataset_uid=[str(done), str(uuid4())], folder=["a", "b"]))[0] == 404
     assert (await refused(dataset_uid=[str(done), str(done)]))[0] == 422
     assert (await refused(dataset_uid=str(done), folder=".."))[0] == 422
-    monkeypatch.setattr(pack_archive, "MOST_ZIPPED", 2)
+    monkeypatch.setattr(pack_archive, "MAX_ZIPPED", 2)
     assert await refused(dataset_uid=str(done)) == (
         422,
         "3 files, and a zip here has at most 2: ask for a tar",
     )
-    dms.path("done", files[1].name).write_bytes(b"done_1")  # the right length, another content
-    await broken_off(reading, "/api/v1/archive", dataset_uid=str(done), format="tar")
+    dms.path("done", files[1].name).write_bytes(b"done_1")  # same length, other content
+    await count_bytes_before_break(reading, "/api/v1/archive", dataset_uid=str(done), format="tar")
 
 
 async def test_many_small_files_are_packed_page_by_page(
@@ -250,5 +251,5 @@ async def test_many_small_files_are_packed_page_by_page(
     tarred = await dms.http.get(
         "/api/v1/archive", params={"dataset_uid": str(uid), "format": "tar"}
     )
-    # All of one tool's name: the catalogue's names, in order.
+    # The tool gave all files the same name, so the archive has the catalogue's names.
     assert list(tar_of(tarred)) == [file.name for file in files]

@@ -1,4 +1,4 @@
-"""What looking at files before their registration costs."""
+"""The registration of files makes few system calls."""
 
 import os
 from typing import Any
@@ -8,10 +8,10 @@ import pytest
 from tests.integration.dms.conftest import Dms
 
 
-async def test_folders_of_many_files_are_looked_at_once(
+async def test_registration_makes_fewer_than_two_lstat_calls_per_file(
     dms: Dms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a busy machine a thread may wait for its turn after each call of the operating system."""
+    """On a busy machine, a thread may wait for its turn after each system call."""
     uid = await dms.dataset("frames")
     files = [dms.write("frames", seq) for seq in range(100)]
     looks, lstat = list[Any](), os.lstat

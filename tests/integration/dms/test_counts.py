@@ -1,12 +1,11 @@
-"""What jobs wrote in numbers: added up once for each file, and written into the metadata of a data
-set when it closes."""
+"""Counts that jobs report are summed once per file into the metadata of a closed data set."""
 
 from dms.db.storages import fold_usage
-from sluice.contracts.counts import COUNTS, MOST_SUM
-from sluice.contracts.datasets import NewFile
-from sluice.contracts.matching import facts_of
+from sluice.contracts.common.states import DatasetType
+from sluice.contracts.data.counts import COUNTS, MAX_SUM
+from sluice.contracts.data.datasets import NewFile
 from sluice.contracts.messages import RegisterFiles
-from sluice.contracts.states import DatasetType
+from sluice.contracts.templates.matching import facts_of
 from tests.integration.dms.conftest import Dms
 
 
@@ -14,7 +13,7 @@ def counting(file: NewFile, **counts: object) -> NewFile:
     return file.model_copy(update={"meta": {**file.meta, COUNTS: counts}})
 
 
-async def test_each_file_s_counts_are_added_once_however_often_it_is_sent(dms: Dms) -> None:
+async def test_counts_of_each_file_are_added_once_despite_repeated_registration(dms: Dms) -> None:
     uid = await dms.dataset("out", meta={"run": 7})
     files = [counting(dms.write("out", seq), events=10**seq, tracks=2) for seq in range(3)]
     late = RegisterFiles(dataset_uid=uid, files=files[:2])
@@ -23,7 +22,9 @@ async def test_each_file_s_counts_are_added_once_however_often_it_is_sent(dms: D
     await dms.client.register_files(
         uid, [*files, counting(dms.write("out", 3), events=5), dms.write("out", 4)]
     )
-    assert "produced" not in (await dms.client.dataset(uid)).meta, "not before it is known"
+    assert "produced" not in (await dms.client.dataset(uid)).meta, (
+        "counts were shown before the data set closed"
+    )
     await dms.apply(RegisterFiles(dataset_uid=uid, close_at=5))
     dataset = await dms.client.dataset(uid)
     assert dataset.meta == {
@@ -35,7 +36,7 @@ async def test_each_file_s_counts_are_added_once_however_often_it_is_sent(dms: D
     assert (await dms.client.dataset(uid)).meta == dataset.meta
 
 
-async def test_counts_that_are_none_are_left_out_and_inputs_and_logs_stay_as_they_were_registered(
+async def test_invalid_counts_are_ignored_and_inputs_and_logs_get_no_counts(
     dms: Dms,
 ) -> None:
     uid = await dms.dataset("odd")
@@ -51,9 +52,8 @@ async def test_counts_that_are_none_are_left_out_and_inputs_and_logs_stay_as_the
     assert (await dms.client.dataset(empty)).meta == {"produced": {"files": 0, "bytes": 0}}
 
 
-async def test_counts_too_large_to_add_up_lose_no_file(dms: Dms) -> None:
-    """2050 files with the largest count there is: together more than any column of a database
-    holds."""
+async def test_sum_of_counts_that_overflows_loses_no_file(dms: Dms) -> None:
+    """2050 files with the largest count exceed the range of a database column."""
     uid = await dms.dataset("huge")
     one = counting(dms.write("huge", 0), events=2**53 - 1, runs=1)
     files = [
@@ -67,13 +67,13 @@ async def test_counts_too_large_to_add_up_lose_no_file(dms: Dms) -> None:
     assert dataset.meta["produced"] == {
         "files": 2050,
         "bytes": dataset.bytes,
-        "events": MOST_SUM,
+        "events": MAX_SUM,
         "runs": 2050,
     }
 
 
-async def test_sizes_too_large_to_add_up_lose_no_file_and_hide_no_storage(dms: Dms) -> None:
-    """Files may have holes, or lie where nobody looks at them."""
+async def test_sum_of_sizes_that_overflows_loses_no_file_and_hides_no_storage(dms: Dms) -> None:
+    """Sparse files and files on storages without checks may have such sizes."""
     uid = await dms.dataset("holes")
     one = dms.write("holes", 0)
     files = [
@@ -85,9 +85,9 @@ async def test_sizes_too_large_to_add_up_lose_no_file_and_hide_no_storage(dms: D
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[:3]))
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[3:], close_at=len(files)))
     dataset = await dms.client.dataset(uid)
-    assert (dataset.count_files, dataset.bytes) == (5, MOST_SUM)
-    assert dataset.meta["produced"] == {"files": 5, "bytes": MOST_SUM}
-    assert MOST_SUM in [storage.used for storage in await dms.client.storages()]
+    assert (dataset.count_files, dataset.bytes) == (5, MAX_SUM)
+    assert dataset.meta["produced"] == {"files": 5, "bytes": MAX_SUM}
+    assert MAX_SUM in [storage.used for storage in await dms.client.storages()]
     async with dms.database.connection() as connection:
         await fold_usage(connection, more_than=0)
-    assert MOST_SUM in [storage.used for storage in await dms.client.storages()]
+    assert MAX_SUM in [storage.used for storage in await dms.client.storages()]

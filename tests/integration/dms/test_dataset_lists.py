@@ -1,4 +1,4 @@
-"""Data sets that are looked for: by uid, by name, and in the lists."""
+"""Data sets are found by uid, by name, and in lists."""
 
 from typing import Any
 from uuid import UUID, uuid4
@@ -6,13 +6,13 @@ from uuid import UUID, uuid4
 import pytest
 
 from sluice.clients.paging import UIDS
-from sluice.contracts.datasets import DatasetPage, NewDataset
-from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.datasets import DatasetPage, NewDataset
 from tests.integration.dms.conftest import Dms
 
 
-async def test_a_data_set_is_read_by_uid_and_found_by_name_in_any_state(dms: Dms) -> None:
+async def test_data_set_is_found_by_uid_and_by_name_in_any_state(dms: Dms) -> None:
     uid = await dms.dataset("mine")
     assert (await dms.client.dataset(uid)).state is DatasetState.OPEN
     found = await dms.client.dataset_named("mine")
@@ -24,7 +24,7 @@ async def test_a_data_set_is_read_by_uid_and_found_by_name_in_any_state(dms: Dms
         await dms.client.dataset(unknown)
 
 
-async def test_outputs_of_chains_are_found_by_what_people_call_them_unless_one_is_registered_so(
+async def test_outputs_of_chains_are_found_by_output_name_unless_the_name_is_registered(
     dms: Dms,
 ) -> None:
     async def output(name: str, **meta: str) -> UUID:
@@ -41,19 +41,19 @@ async def test_outputs_of_chains_are_found_by_what_people_call_them_unless_one_i
     second = await output("b.sum.report", chain="b", output_name="week.1.report")
     await output(
         "mine", output_name="week.1.report"
-    )  # no chain wrote it: its metadata is its owner's
+    )  # no chain wrote it, so its metadata is the owner's
     assert await called("week.1.report") == [first, second]
     assert await called("week.1.report", newest=True, limit=1) == [second]
     assert await called("week.1.report", states=[DatasetState.CLOSED]) == []
     assert await called("a.sum.report") == [first]
     assert await dms.client.dataset_named("week.1.report") is None, (
-        "what services ask for is the registered name"
+        "services found an output by its output name"
     )
     own = await dms.dataset("week.1.report")
     assert await called("week.1.report") == [own]
 
 
-async def test_several_data_sets_are_read_by_their_uids_in_one_answer(dms: Dms) -> None:
+async def test_several_data_sets_are_read_by_their_uids(dms: Dms) -> None:
     made = [
         await dms.client.register_dataset(NewDataset(name=name)) for name in ("one", "two", "three")
     ]
@@ -63,7 +63,7 @@ async def test_several_data_sets_are_read_by_their_uids_in_one_answer(dms: Dms) 
     assert await dms.client.datasets_of([]) == []
     many = [uuid4() for _ in range(UIDS)]
     assert await dms.client.datasets_of([known[0], *many, known[1]]) == made[:2], (
-        "more than one request carries"
+        "uids beyond the limit of a request were lost"
     )
     with pytest.raises(
         Unprocessable,
@@ -74,7 +74,7 @@ async def test_several_data_sets_are_read_by_their_uids_in_one_answer(dms: Dms) 
         )
 
 
-async def test_the_list_without_state_holds_what_can_be_worked_with_in_order_of_closing(
+async def test_list_without_states_has_usable_data_sets_in_order_of_closing(
     dms: Dms,
 ) -> None:
     uids = [await dms.dataset(f"d{number}") for number in range(4)]
@@ -91,7 +91,7 @@ async def test_the_list_without_state_holds_what_can_be_worked_with_in_order_of_
     assert (await dms.client.closed_datasets(type=DatasetType.INPUT)).datasets == []
 
 
-async def test_the_list_with_states_is_in_order_of_registration_with_a_cursor_of_its_own(
+async def test_list_with_states_is_in_order_of_registration_with_its_own_cursor(
     dms: Dms,
 ) -> None:
     uids = [await dms.dataset(f"d{number}") for number in range(3)]
@@ -109,7 +109,7 @@ async def test_the_list_with_states_is_in_order_of_registration_with_a_cursor_of
         await dms.client.files(uids[0], after="no place")
 
 
-async def test_the_newest_come_first_where_somebody_wants_them_so(dms: Dms) -> None:
+async def test_newest_data_sets_come_first_on_request(dms: Dms) -> None:
     uids = [await dms.dataset(f"d{number}") for number in range(5)]
     await dms.client.close_dataset(uids[3])
     seen, cursor = [], None

@@ -1,5 +1,4 @@
-"""Deleting real files (invariants 4 and 7: nothing that is needed, nothing outside; killed
-anywhere, it goes on)."""
+"""Data sets are deleted with their files (invariants 4 and 7)."""
 
 import asyncio
 import shutil
@@ -11,11 +10,11 @@ from uuid import uuid4
 import pytest
 
 from dms.loops.workers import delete_once, sweep_once
-from dms.usecases import remove_copies as removing
-from sluice.contracts.datasets import NewDataset, NewStorage
+from dms.usecases.removal import remove_copies as removing
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
+from sluice.contracts.data.datasets import NewDataset, NewStorage
 from sluice.contracts.messages import DeleteDataset, RegisterFiles
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
 
 
@@ -23,7 +22,7 @@ async def used(dms: Dms, type_: StorageType) -> int:
     return (await dms.client.storages(type_))[0].used
 
 
-async def test_files_and_folder_go_and_the_storage_has_room_again(dms: Dms) -> None:
+async def test_deletion_removes_files_and_folder_and_frees_the_storage(dms: Dms) -> None:
     uid, _ = await dms.filled("gone", 5)
     _, kept = await dms.filled("kept", 2)
     await dms.apply(DeleteDataset(uid=uid))
@@ -32,10 +31,10 @@ async def test_files_and_folder_go_and_the_storage_has_room_again(dms: Dms) -> N
     assert dms.files_on(StorageType.INTERMEDIATE) == [f"kept/{file.name}" for file in kept]
     assert not dms.path("gone", "").exists()
     assert await used(dms, StorageType.INTERMEDIATE) == sum(file.size for file in kept)
-    assert not await delete_once(dms.context), "nothing is left to do"
+    assert not await delete_once(dms.context), "the deletion was done twice"
 
 
-async def test_a_deletion_delivered_twice_is_one_and_an_unknown_data_set_is_as_good_as_deleted(
+async def test_repeated_deletion_and_deletion_of_an_unknown_data_set_succeed(
     dms: Dms,
 ) -> None:
     uid, _ = await dms.filled("gone")
@@ -48,7 +47,7 @@ async def test_a_deletion_delivered_twice_is_one_and_an_unknown_data_set_is_as_g
     assert not await delete_once(dms.context)
 
 
-async def test_invariant_4_the_last_copy_of_an_output_is_not_deleted_by_a_message(dms: Dms) -> None:
+async def test_invariant_4_message_does_not_delete_the_last_replica_of_an_output(dms: Dms) -> None:
     uid, _ = await dms.filled("result", type_=DatasetType.OUTPUT)
     with pytest.raises(Unprocessable, match="force=true"):
         await dms.apply(DeleteDataset(uid=uid))
@@ -58,7 +57,7 @@ async def test_invariant_4_the_last_copy_of_an_output_is_not_deleted_by_a_messag
     assert dms.files_on(StorageType.OUTPUT) == []
 
 
-async def test_missing_files_are_as_good_as_removed(dms: Dms) -> None:
+async def test_missing_files_count_as_removed(dms: Dms) -> None:
     uid, files = await dms.filled("half", 4)
     dms.path("half", files[1].name).unlink()
     dms.path("half", files[3].name).unlink()
@@ -67,7 +66,7 @@ async def test_missing_files_are_as_good_as_removed(dms: Dms) -> None:
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
 
 
-async def test_invariant_4_a_file_that_another_live_data_set_holds_stays_until_that_goes_too(
+async def test_invariant_4_file_of_another_live_data_set_is_kept_until_its_deletion(
     dms: Dms,
 ) -> None:
     one, files = await dms.filled("one", 3)
@@ -82,7 +81,7 @@ async def test_invariant_4_a_file_that_another_live_data_set_holds_stays_until_t
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
 
-async def test_data_sets_that_share_files_and_go_together_leave_nothing(dms: Dms) -> None:
+async def test_data_sets_with_shared_files_are_deleted_together_without_remains(dms: Dms) -> None:
     one, files = await dms.filled("one", 3)
     two = await dms.dataset("two")
     await dms.client.register_files(two, files)
@@ -92,11 +91,11 @@ async def test_data_sets_that_share_files_and_go_together_leave_nothing(dms: Dms
     assert [(await dms.client.dataset(uid)).state for uid in (one, two)] == [
         DatasetState.DELETED
     ] * 2
-    assert await used(dms, StorageType.INTERMEDIATE) == 0, "each file is counted once"
+    assert await used(dms, StorageType.INTERMEDIATE) == 0, "a file was counted twice"
 
 
 @pytest.mark.parametrize("looked", [True, False], ids=["by its folder", "by what is stored"])
-async def test_files_on_read_only_storages_are_only_forgotten(
+async def test_files_on_read_only_storages_are_only_deregistered(
     dms: Dms, tmp_path: Path, looked: bool
 ) -> None:
     (tmp_path / "tape").mkdir()
@@ -111,14 +110,14 @@ async def test_files_on_read_only_storages_are_only_forgotten(
         dataset.uid, [file.model_copy(update={"url": f"{url}/{file.name}"})]
     )
     if not looked:
-        dms.context.watch.read_only = ()  # as where it is no local folder
+        dms.context.watch.read_only = ()  # as for a storage that is no local folder
     await dms.client.delete_dataset(dataset.uid)
     assert await delete_once(dms.context)
     assert (await dms.client.dataset(dataset.uid)).state is DatasetState.DELETED
     assert (tmp_path / "tape" / file.name).exists()
 
 
-async def test_two_instances_delete_many_data_sets_each_once(dms: Dms) -> None:
+async def test_two_instances_delete_each_data_set_once(dms: Dms) -> None:
     uids = [(await dms.filled(f"d{number}", 20))[0] for number in range(6)]
     for uid in uids:
         await dms.client.delete_dataset(uid)
@@ -135,7 +134,7 @@ async def test_two_instances_delete_many_data_sets_each_once(dms: Dms) -> None:
             for context in (dms.context, dms.other_context, dms.context, dms.other_context)
         )
     )
-    assert sum(done) == len(uids), "each was taken in hand once"
+    assert sum(done) == len(uids), "a data set was claimed twice"
     assert [(await dms.client.dataset(uid)).state for uid in uids] == [DatasetState.DELETED] * len(
         uids
     )
@@ -143,7 +142,7 @@ async def test_two_instances_delete_many_data_sets_each_once(dms: Dms) -> None:
     assert await used(dms, StorageType.INTERMEDIATE) == 0
 
 
-async def test_invariant_7_killed_between_removal_and_note_it_goes_on(
+async def test_invariant_7_deletion_resumes_after_a_kill_before_its_record(
     dms: Dms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uid, _ = await dms.filled("gone", 5)
@@ -158,8 +157,10 @@ async def test_invariant_7_killed_between_removal_and_note_it_goes_on(
         patch.setattr(removing, "_forget", stuck)
         task = asyncio.create_task(delete_once(dms.context))
         await asyncio.wait_for(reached.wait(), 30)
-        assert dms.files_on(StorageType.INTERMEDIATE) == [], "removed, and not noted"
-        assert not await delete_once(dms.other_context), "it is in the other's hand"
+        assert dms.files_on(StorageType.INTERMEDIATE) == [], "the files were not removed"
+        assert not await delete_once(dms.other_context), (
+            "the claim of the other instance was ignored"
+        )
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
     assert await delete_once(dms.other_context)
@@ -167,7 +168,7 @@ async def test_invariant_7_killed_between_removal_and_note_it_goes_on(
     assert await used(dms, StorageType.INTERMEDIATE) == 0
 
 
-async def test_invariant_7_the_work_of_a_dead_instance_is_taken_over_when_its_claim_ends(
+async def test_invariant_7_expired_claim_of_a_dead_instance_is_taken_over(
     dms: Dms,
 ) -> None:
     uid, _ = await dms.filled("gone")
@@ -189,7 +190,7 @@ async def test_files_registered_after_the_deletion_began_are_removed_too(dms: Dm
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("late", 1)]))
     assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
-    # The next one finds the data set deleted: it is swept.
+    # The data set is deleted when the next file comes, so the sweep removes the file.
     late = RegisterFiles(dataset_uid=uid, files=[dms.write("late", 2)], close_at=2)
     for _ in range(2):
         await dms.apply(late)
@@ -200,7 +201,7 @@ async def test_files_registered_after_the_deletion_began_are_removed_too(dms: Dm
     assert await used(dms, StorageType.INTERMEDIATE) == 0
 
 
-async def test_a_file_registered_while_the_last_page_is_removed_is_not_forgotten(
+async def test_file_registered_during_the_last_page_of_a_deletion_is_removed(
     dms: Dms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uid = await dms.dataset("late")
@@ -211,7 +212,7 @@ async def test_a_file_registered_while_the_last_page_is_removed_is_not_forgotten
     async def and_one_more(context: Any, copies: Sequence[Any]) -> None:
         await forget(context, list(copies))
         if next(once, False):
-            # In front of the page that was just gone through.
+            # This file sorts before the page that was just removed.
             await dms.apply(RegisterFiles(dataset_uid=uid, files=[dms.write("late", 1)]))
 
     monkeypatch.setattr(removing, "_forget", and_one_more)
@@ -220,7 +221,7 @@ async def test_a_file_registered_while_the_last_page_is_removed_is_not_forgotten
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
 
-async def test_a_storage_that_fails_is_tried_again_and_says_why(dms: Dms) -> None:
+async def test_deletion_on_an_unavailable_storage_is_retried_with_its_reason(dms: Dms) -> None:
     uid, files = await dms.filled("gone")
     root, away = dms.folder / "intermediate", dms.folder / "away"
     root.rename(away)
@@ -230,18 +231,16 @@ async def test_a_storage_that_fails_is_tried_again_and_says_why(dms: Dms) -> Non
         row = await dms.row(uid)
         assert (row["state"], row["failures"]) == (DatasetState.DELETING, failures)
         assert "is its file system mounted?" in row["reason"]
-        assert not await delete_once(dms.context), "it rests"
+        assert not await delete_once(dms.context), "the deletion did not pause"
         await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
     away.rename(root)
-    assert len(dms.files_on(StorageType.INTERMEDIATE)) == len(files), (
-        "not one was taken for removed"
-    )
+    assert len(dms.files_on(StorageType.INTERMEDIATE)) == len(files), "a file was removed"
     assert await delete_once(dms.context)
     row = await dms.row(uid)
     assert (row["state"], row["failures"], row["reason"]) == (DatasetState.DELETED, 0, None)
 
 
-async def test_invariant_4_a_link_out_of_the_storage_halts_the_deletion(
+async def test_invariant_4_link_out_of_the_storage_halts_the_deletion(
     dms: Dms, tmp_path: Path
 ) -> None:
     uid, files = await dms.filled("astray")
@@ -259,15 +258,15 @@ async def test_invariant_4_a_link_out_of_the_storage_halts_the_deletion(
     assert row["state"] == DatasetState.DELETING
     assert row["halted_at"] is not None
     assert "is reached through a link" in row["reason"]
-    assert not await delete_once(dms.context), "it waits for a person"
+    assert not await delete_once(dms.context), "the halted deletion went on by itself"
     folder.unlink()
     await dms.client.delete_dataset(uid)
-    assert await delete_once(dms.context), "asked for again, it goes on"
+    assert await delete_once(dms.context), "a repeated request did not resume the deletion"
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
     assert len(list(victim.iterdir())) == len(files)
 
 
-async def test_the_work_stops_when_the_claim_is_lost(
+async def test_deletion_stops_when_its_claim_is_lost(
     dms: Dms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uid, _ = await dms.filled("gone", 3)
@@ -282,4 +281,6 @@ async def test_the_work_stops_when_the_claim_is_lost(
     monkeypatch.setattr(removing, "_forget", then_lose_it)
     assert await delete_once(dms.context)
     assert len(dms.files_on(StorageType.INTERMEDIATE)) == 2
-    assert (await dms.row(uid))["claim_token"] is not None, "the other's claim stands"
+    assert (await dms.row(uid))["claim_token"] is not None, (
+        "the claim of the other instance was removed"
+    )

@@ -1,4 +1,4 @@
-"""Files that clients register have to be there, as they are said to be."""
+"""Files that clients register must exist with the announced size."""
 
 import os
 from dataclasses import replace
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from dms.loops.workers import delete_once
-from dms.usecases.register_files import register_files
+from dms.usecases.files.register_files import register_files
+from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.messages import RegisterFiles
-from sluice.contracts.problems import Unprocessable
 from tests.integration.dms.conftest import Dms
 
 
@@ -32,7 +32,7 @@ def a_pipe(path: Path) -> None:
         (a_pipe, "is no plain file"),
     ],
 )
-async def test_a_file_that_is_not_as_it_is_said_to_be_is_refused_by_name(
+async def test_file_that_differs_from_its_registration_is_refused_by_name(
     dms: Dms, spoil: object, sentence: str
 ) -> None:
     uid = await dms.dataset("frames")
@@ -40,21 +40,23 @@ async def test_a_file_that_is_not_as_it_is_said_to_be_is_refused_by_name(
     spoil(dms.path("frames", file.name))  # type: ignore[operator]
     with pytest.raises(Unprocessable, match=f"file '{file.name}': file://.* {sentence}"):
         await dms.client.register_files(uid, [good, file])
-    assert (await dms.client.dataset(uid)).count_files == 0, "all or nothing"
+    assert (await dms.client.dataset(uid)).count_files == 0, "a part of the files was registered"
 
 
-async def test_a_known_file_may_have_gone_meanwhile(dms: Dms) -> None:
+async def test_known_file_may_be_missing(dms: Dms) -> None:
     uid, files = await dms.filled("frames", 2)
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
     assert (await dms.client.register_files(uid, files)).known == 2
 
 
-async def test_what_pilots_wrote_is_not_looked_at_again(dms: Dms) -> None:
+async def test_files_of_pilots_are_not_checked_again(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     file = dms.write("frames", 1)
     dms.path("frames", file.name).unlink()
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[file]))
     other = dms.write("frames", 2).model_copy(update={"size": 1})
     trusting = replace(dms.context, verify_files=False)
-    assert (await register_files(trusting, uid, [other])).new == 1, "the setting says so"
+    assert (await register_files(trusting, uid, [other])).new == 1, (
+        "the setting did not disable the check"
+    )

@@ -1,5 +1,4 @@
-"""A storage that hangs, while files are read from it or looked at, holds up nobody who reads from
-another; and what was opened is closed, by the thread that is at it."""
+"""Reads from a hanging storage do not block other storages, and opened files are closed."""
 
 import asyncio
 import threading
@@ -9,17 +8,17 @@ from contextlib import suppress
 import pytest
 
 from dms.domain.places import Root
-from dms.usecases import check_links, file_reads
-from dms.usecases.file_reads import FileReads, OpenFile
-from sluice.contracts.problems import NotAvailable
-from sluice.contracts.states import DatasetType, StorageType
+from dms.usecases.files import check_links, file_reads
+from dms.usecases.files.file_reads import FileReads, OpenFile
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.common.states import DatasetType, StorageType
 from sluice.storage import Reader, StorageUnavailable, open_reader, through_link
 from tests.integration.dms.conftest import Dms
 from tests.waiting import eventually
 
 
 class Mount:
-    """The file system of a storage, which hangs until it ``answers``."""
+    """The file system of a storage that hangs until the event ``answers`` is set."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -46,7 +45,7 @@ class Mount:
 @pytest.fixture
 def mount(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mount]:
     mount = Mount(dms.storages[StorageType.INTERMEDIATE].url)
-    monkeypatch.setattr("dms.usecases.file_reads.storage.open_reader", mount.open)
+    monkeypatch.setattr("dms.usecases.files.file_reads.storage.open_reader", mount.open)
     yield mount
     mount.answers.set()
 
@@ -57,7 +56,7 @@ async def log_answers(dms: Dms) -> bool:
     return (answer.status_code, answer.content) == (200, b"all is well\n")
 
 
-async def test_reads_that_hang_leave_other_storages_alone(dms: Dms, mount: Mount) -> None:
+async def test_hanging_reads_do_not_block_other_storages(dms: Dms, mount: Mount) -> None:
     uid, _ = await dms.filled("data")
     path = f"/api/v1/datasets/{uid}/files/{(await dms.client.files(uid)).files[0].id}/content"
     most = dms.settings.parallel_reads
@@ -73,7 +72,9 @@ async def test_reads_that_hang_leave_other_storages_alone(dms: Dms, mount: Mount
     await asyncio.gather(*hanging, return_exceptions=True)
     refused = await dms.http.get(path)
     assert refused.status_code == 503
-    assert "does not answer" in refused.json()["detail"], "at once: all its threads hang"
+    assert "does not answer" in refused.json()["detail"], (
+        "the read was not refused although all threads hang"
+    )
     mount.answers.set()
 
     async def answers() -> bool:
@@ -82,7 +83,7 @@ async def test_reads_that_hang_leave_other_storages_alone(dms: Dms, mount: Mount
     await eventually(answers, what="the storage is read again")
 
 
-async def test_a_read_that_hangs_is_given_up(
+async def test_hanging_read_times_out(
     dms: Dms, mount: Mount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(file_reads, "READ_LIMIT", 0.05)
@@ -92,7 +93,7 @@ async def test_a_read_that_hangs_is_given_up(
     assert (answer.status_code, "has not answered within" in answer.json()["detail"]) == (503, True)
 
 
-async def test_files_and_folders_are_not_looked_at_for_ever(
+async def test_checks_of_files_and_folders_on_a_hanging_storage_time_out(
     dms: Dms, mount: Mount, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uid = await dms.dataset("frames")
@@ -109,7 +110,7 @@ async def test_files_and_folders_are_not_looked_at_for_ever(
     assert await log_answers(dms)
 
 
-def opened(dms: Dms, reads: FileReads) -> OpenFile:
+def make_open_file(dms: Dms, reads: FileReads) -> OpenFile:
     written = dms.write("data", 1, b"content")
     storage = dms.storages[StorageType.INTERMEDIATE]
     return reads.file(
@@ -118,7 +119,7 @@ def opened(dms: Dms, reads: FileReads) -> OpenFile:
     )
 
 
-def closed(reader: Reader) -> bool:
+def is_closed_reader(reader: Reader) -> bool:
     try:
         reader.read(0, 1)
     except (ValueError, StorageUnavailable):
@@ -126,11 +127,9 @@ def closed(reader: Reader) -> bool:
     return False
 
 
-async def test_a_file_that_nobody_waits_for_any_more_is_closed_when_it_is_open(
-    dms: Dms, mount: Mount
-) -> None:
+async def test_abandoned_file_is_closed_after_it_was_opened(dms: Dms, mount: Mount) -> None:
     reads = FileReads(1)
-    file = opened(dms, reads)
+    file = make_open_file(dms, reads)
     opening = asyncio.create_task(file.open())
 
     async def begun() -> bool:
@@ -144,16 +143,16 @@ async def test_a_file_that_nobody_waits_for_any_more_is_closed_when_it_is_open(
     mount.answers.set()
 
     async def is_closed() -> bool:
-        return len(mount.opened) == 1 and closed(mount.opened[0])
+        return len(mount.opened) == 1 and is_closed_reader(mount.opened[0])
 
     await eventually(is_closed, what="it is closed")
     await reads.stop()
 
 
-async def test_a_file_is_not_closed_while_a_thread_reads_it(dms: Dms, mount: Mount) -> None:
+async def test_file_is_not_closed_while_a_thread_reads_it(dms: Dms, mount: Mount) -> None:
     mount.answers.set()
     reads, begun, go_on = FileReads(2), threading.Event(), threading.Event()
-    file = opened(dms, reads)
+    file = make_open_file(dms, reads)
 
     def read(reader: Reader) -> bytes:
         begun.set()
@@ -164,20 +163,20 @@ async def test_a_file_is_not_closed_while_a_thread_reads_it(dms: Dms, mount: Mou
     assert await asyncio.to_thread(begun.wait, 60)
     file.release()
     assert await reads.run(dms.storages[StorageType.INTERMEDIATE].url, lambda: True), (
-        "what was asked for before is done"
+        "an earlier request was not done"
     )
     go_on.set()
     assert await reading == b"content"
-    assert closed(mount.opened[0])
+    assert is_closed_reader(mount.opened[0])
     await reads.stop()
 
 
-async def test_a_file_is_closed_although_the_threads_stop_before_one_is_free(
+async def test_file_is_closed_although_the_threads_stop_before_a_thread_is_free(
     dms: Dms, mount: Mount
 ) -> None:
     mount.answers.set()
     reads, begun, go_on = FileReads(1), threading.Event(), threading.Event()
-    file = opened(dms, reads)
+    file = make_open_file(dms, reads)
     await file.open()
 
     def keep_the_thread() -> None:
@@ -191,4 +190,4 @@ async def test_a_file_is_closed_although_the_threads_stop_before_one_is_free(
     await reads.stop()
     go_on.set()
     await kept
-    await eventually(lambda: closed(mount.opened[0]), what="it is closed")
+    await eventually(lambda: is_closed_reader(mount.opened[0]), what="it is closed")

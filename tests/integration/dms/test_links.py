@@ -1,25 +1,25 @@
-"""Links inside a storage: the files behind them are another data set's (invariant 4)."""
+"""Files behind links inside a storage belong to another data set (invariant 4)."""
 
 from pathlib import Path
 
 import pytest
 
 from dms.loops.workers import delete_once, sweep_once, upload_once
-from sluice.contracts.datasets import NewDataset, NewFile
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
+from sluice.contracts.data.datasets import NewDataset, NewFile
 from sluice.contracts.messages import RegisterFiles, UploadDataset
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
 
 INPUT = DatasetType.INPUT
 
 
-def by_way_of(file: NewFile, path: Path) -> NewFile:
+def file_at(file: NewFile, path: Path) -> NewFile:
     return file.model_copy(update={"url": f"file://{path}"})
 
 
 @pytest.mark.parametrize("link", ["other", "other/d", "other/d/x", "other/file"])
-async def test_what_is_reached_through_a_link_is_not_registered(dms: Dms, link: str) -> None:
+async def test_path_through_a_link_is_not_registered(dms: Dms, link: str) -> None:
     kept, files = await dms.filled("kept", 1, INPUT)
     place = dms.path("other", "", INPUT).parent / link
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -32,21 +32,21 @@ async def test_what_is_reached_through_a_link_is_not_registered(dms: Dms, link: 
             rf"file '{files[0].name}': .* is reached through a link in storage 'input-1': give the"
         ),
     ):
-        await dms.client.register_files(uid, [by_way_of(files[0], through)])
+        await dms.client.register_files(uid, [file_at(files[0], through)])
     assert (await dms.client.dataset(uid)).count_files == 0
     with pytest.raises(
         Unprocessable, match=r"data set 'other': .* is reached through a link in storage 'input-1'"
     ):
         await dms.client.register_dataset(NewDataset(name="other", url=f"file://{place}"))
     assert (await dms.client.register_files(uid, files)).new == 1, (
-        "by its own place it may be another's too"
+        "the file was refused at its own path"
     )
     assert (await dms.client.files(kept)).files[0].url == files[0].url
 
 
 @pytest.mark.parametrize("link", ["other", "other/d"])
-async def test_deleting_a_data_set_removes_nothing_behind_a_link(dms: Dms, link: str) -> None:
-    """Registered before links were looked for, or by message."""
+async def test_deletion_removes_nothing_behind_a_link(dms: Dms, link: str) -> None:
+    """The file was registered before links were checked, or by a message."""
     kept, files = await dms.filled("kept", 2, INPUT)
     uid = await dms.dataset("other", INPUT)
     place = dms.path("other", "", INPUT).parent / link
@@ -54,16 +54,18 @@ async def test_deleting_a_data_set_removes_nothing_behind_a_link(dms: Dms, link:
     place.symlink_to(dms.path("kept", "", INPUT))
     own = dms.write("beside", 9, type_=INPUT)
     await dms.apply(
-        RegisterFiles(dataset_uid=uid, files=[by_way_of(files[0], place / files[0].name), own])
+        RegisterFiles(dataset_uid=uid, files=[file_at(files[0], place / files[0].name), own])
     )
     [read, _] = (await dms.client.files(uid)).files
     answer = await dms.http.get(f"/api/v1/datasets/{uid}/files/{read.id}/content")
-    assert answer.status_code == 200, "what was registered before is read"
+    assert answer.status_code == 200, "a registered file behind a link is not readable"
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
     assert all(dms.path("kept", file.name, INPUT).exists() for file in files)
     assert (await dms.client.dataset(kept)).state is DatasetState.CLOSED
-    assert not dms.path("beside", own.name, INPUT).exists(), "nothing else is kept up"
+    assert not dms.path("beside", own.name, INPUT).exists(), (
+        "a link blocked the removal of another file"
+    )
     row = await dms.row(uid)
     assert (row["state"], row["halted_at"] is not None) == (DatasetState.DELETING, True)
     assert "is reached through a link, behind which nothing is written or removed" in row["reason"]
@@ -74,7 +76,7 @@ async def test_deleting_a_data_set_removes_nothing_behind_a_link(dms: Dms, link:
     assert all(dms.path("kept", file.name, INPUT).exists() for file in files)
 
 
-async def test_a_folder_that_has_become_a_link_is_neither_swept_nor_removed(dms: Dms) -> None:
+async def test_folder_replaced_by_a_link_is_neither_swept_nor_removed(dms: Dms) -> None:
     kept, files = await dms.filled("kept", 1)
     left = dms.write("kept", 7)
     uid = await dms.dataset("other")
@@ -92,7 +94,7 @@ async def test_a_folder_that_has_become_a_link_is_neither_swept_nor_removed(dms:
     assert (await dms.client.dataset(kept)).state is DatasetState.CLOSED
 
 
-async def test_an_upload_reads_nothing_outside_the_storage(dms: Dms, tmp_path: Path) -> None:
+async def test_upload_reads_nothing_outside_the_storage(dms: Dms, tmp_path: Path) -> None:
     uid, _ = await dms.filled("result", 1)
     folder = dms.path("result", "")
     folder.rename(tmp_path / "outside")
@@ -104,7 +106,7 @@ async def test_an_upload_reads_nothing_outside_the_storage(dms: Dms, tmp_path: P
     assert dms.files_on(StorageType.OUTPUT) == []
 
 
-async def test_an_upload_writes_over_nothing_behind_a_link(dms: Dms) -> None:
+async def test_upload_overwrites_nothing_behind_a_link(dms: Dms) -> None:
     uid, files = await dms.filled("result", 1)
     theirs = dms.write("theirs", 0, b"theirs", DatasetType.OUTPUT)
     assert theirs.name == files[0].name

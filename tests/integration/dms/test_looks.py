@@ -1,4 +1,4 @@
-"""A storage that hangs, while it is looked at or tried out, holds up nobody else."""
+"""Checks of a hanging storage do not block other work."""
 
 import asyncio
 import shutil
@@ -7,26 +7,25 @@ from collections.abc import Iterator
 
 import pytest
 
-from dms.usecases.file_work import FileWork
-from dms.usecases.watch_storages import StorageMonitor
-from sluice.contracts.states import StorageType
+from dms.usecases.files.file_work import FileWork
+from dms.usecases.storages.watch_storages import StorageMonitor
+from sluice.contracts.common.states import StorageType
 from sluice.storage import folder_at
 from tests.integration.dms.conftest import Dms
 
-#: What a look at a storage may take. The shorter one is for those that hang for certain.
-LIMIT = "dms.usecases.file_work.LOOK_LIMIT"
+#: The time limit of a check. Tests shorten it for storages that certainly hang.
+LIMIT = "dms.usecases.files.file_work.LOOK_LIMIT"
 
 
 @pytest.fixture
 def answers() -> Iterator[threading.Event]:
-    """Set when what hangs is to answer; threads that wait for it end with the test, however that
-    ends."""
+    """An event that releases hanging threads. It is set at the end of the test at the latest."""
     answers = threading.Event()
     yield answers
     answers.set()
 
 
-async def test_a_look_that_hangs_takes_one_thread_however_often_it_is_asked_for(
+async def test_hanging_check_takes_only_one_thread_despite_repeated_requests(
     monkeypatch: pytest.MonkeyPatch, answers: threading.Event
 ) -> None:
     monkeypatch.setattr(LIMIT, 0.05)
@@ -41,7 +40,7 @@ async def test_a_look_that_hangs_takes_one_thread_however_often_it_is_asked_for(
         with pytest.raises(TimeoutError):
             await files._look("storage", hang)
     assert begun.acquire(blocking=False)
-    assert not begun.acquire(blocking=False), "one thread hangs, not twenty"
+    assert not begun.acquire(blocking=False), "more than one thread hangs"
     monkeypatch.setattr(LIMIT, 60)
     looking = asyncio.create_task(files._look("storage", hang))
     answers.set()
@@ -50,7 +49,7 @@ async def test_a_look_that_hangs_takes_one_thread_however_often_it_is_asked_for(
     await files.stop()
 
 
-async def test_a_storage_that_hangs_is_where_it_was_or_gets_no_new_data(
+async def test_hanging_storage_keeps_its_last_check_or_gets_no_new_data(
     dms: Dms, monkeypatch: pytest.MonkeyPatch, answers: threading.Event
 ) -> None:
     url = dms.storages[StorageType.LOGS].url
@@ -68,21 +67,21 @@ async def test_a_storage_that_hangs_is_where_it_was_or_gets_no_new_data(
     usage = shutil.disk_usage
     monkeypatch.setattr(LIMIT, 2)
     monkeypatch.setattr("shutil.disk_usage", free)
-    monkeypatch.setattr("dms.usecases.file_work.folder_at", hangs)
+    monkeypatch.setattr("dms.usecases.files.file_work.folder_at", hangs)
     await dms.watch.look()
-    assert dms.watch.objections == {}, "it was looked at before"
+    assert dms.watch.objections == {}, "the last check of the storage was dropped"
     fresh = StorageMonitor(dms.database, dms.context.files, dms.settings.roots)
     await fresh.look()
     assert list(fresh.objections.values()) == ["its file system does not answer"]
     for everything in (True, False):
         async with asyncio.timeout(10):
             told = await dms.client.storages(StorageType.LOGS, everything=everything)
-        assert [one.url for one in told] == [url], "no request waits for it"
+        assert [one.url for one in told] == [url], "the storage is missing from the list"
     assert fresh.room[url] == 0.0
     async with asyncio.timeout(10):
         monkeypatch.setattr(LIMIT, 60)
         assert not (await dms.client.disable_storage("logs-1")).enabled, (
-            "who takes it out of use does not wait for it either"
+            "the storage is still enabled"
         )
     assert (await dms.client.storages(StorageType.LOGS), dms.watch.objections) == ([], {})
     answers.set()

@@ -1,13 +1,13 @@
-"""Storages with what is free on them, and how many data sets lie there."""
+"""Storages are listed with their free space and number of data sets."""
 
 from dms.loops.workers import delete_once
-from sluice.contracts.datasets import NewStorage
-from sluice.contracts.states import DatasetType, StorageType
+from sluice.contracts.common.states import DatasetType, StorageType
+from sluice.contracts.data.datasets import NewStorage
 from tests.integration.dms.conftest import Dms
 
 
-async def test_data_sets_are_counted_where_they_lie(dms: Dms) -> None:
-    """By their folder; one that has none, by its first file."""
+async def test_data_sets_are_counted_per_storage(dms: Dms) -> None:
+    """A data set counts on the storage of its folder, or else of its first file."""
     await dms.filled("one", 2)
     gone, _ = await dms.filled("gone", 1)
     await dms.dataset("empty")
@@ -29,7 +29,7 @@ async def test_data_sets_are_counted_where_they_lie(dms: Dms) -> None:
     }
 
 
-async def test_what_still_fits_is_what_is_free_and_no_more_than_the_capacity_leaves(
+async def test_free_space_of_a_storage_is_bounded_by_its_capacity(
     dms: Dms,
 ) -> None:
     (dms.folder / "small").mkdir()
@@ -49,6 +49,6 @@ async def test_what_still_fits_is_what_is_free_and_no_more_than_the_capacity_lea
     assert found["input-1"] == dms.watch.free[dms.storages[StorageType.INPUT].url]
 
 
-async def test_releases_before_are_told_nothing_new(dms: Dms) -> None:
+async def test_clients_of_the_previous_release_get_no_new_storage_fields(dms: Dms) -> None:
     listed = await dms.http.get("/api/v1/storages", params={"all": True})
     assert all("free" not in one and "datasets" not in one for one in listed.json())

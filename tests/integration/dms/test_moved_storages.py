@@ -1,5 +1,4 @@
-"""A storage whose folder was replaced by a link: what lies behind it is not the storage's
-(invariant 4)."""
+"""Files behind a link that replaced a storage's folder are not the storage's (invariant 4)."""
 
 from pathlib import Path
 from uuid import UUID
@@ -7,10 +6,10 @@ from uuid import UUID
 import pytest
 
 from dms.loops.workers import delete_once, sweep_once, upload_once
-from sluice.contracts.datasets import NewDataset, NewFile
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
+from sluice.contracts.data.datasets import NewDataset, NewFile
 from sluice.contracts.messages import UploadDataset
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
 
 SAID = (
@@ -29,9 +28,8 @@ def said(root: Path) -> str:
     return SAID.format(folder=root)
 
 
-def replace(root: Path, files: list[NewFile], *, name: str = "set") -> list[Path]:
-    """Moves the storage's folder away, and puts a link to another there with files like those in
-    the data set."""
+def replace_folder(root: Path, files: list[NewFile], *, name: str = "set") -> list[Path]:
+    """Replace the storage's folder by a link to a folder with files of the same names."""
     root.rename(root.with_name("away"))
     theirs = root.with_name("elsewhere") / name
     theirs.mkdir(parents=True)
@@ -46,13 +44,13 @@ def put_back(root: Path) -> None:
     root.with_name("away").rename(root)
 
 
-def move(root: Path) -> None:
-    """The folder itself, with a link left in its place."""
+def move_folder(root: Path) -> None:
+    """Move the folder and leave a link in its place."""
     root.rename(root.with_name("elsewhere"))
     root.symlink_to("elsewhere")
 
 
-async def content(dms: Dms, uid: UUID) -> tuple[int, str]:
+async def read_content(dms: Dms, uid: UUID) -> tuple[int, str]:
     [file, *_] = (await dms.client.files(uid)).files
     answer = await dms.http.get(
         f"/api/v1/datasets/{uid}/files/{file.id}/content", headers={"range": "bytes=0-1"}
@@ -60,13 +58,13 @@ async def content(dms: Dms, uid: UUID) -> tuple[int, str]:
     return answer.status_code, answer.text
 
 
-async def test_nothing_is_read_deleted_swept_or_uploaded_in_another_folder(
+async def test_nothing_in_a_replaced_storage_folder_is_read_deleted_swept_or_uploaded(
     dms: Dms, root: Path, said: str
 ) -> None:
     uid, files = await dms.filled("set", 2)
     other, _ = await dms.filled("other", 1)
-    theirs = replace(root, files)
-    status, text = await content(dms, uid)
+    theirs = replace_folder(root, files)
+    status, text = await read_content(dms, uid)
     assert (status, said in text) == (503, True), text
     (theirs[0].parent / "00000009.1-data.bin").touch()
     await dms.fetch("UPDATE datasets SET sweep_at = now() WHERE uid = $1", uid)
@@ -87,10 +85,10 @@ async def test_nothing_is_read_deleted_swept_or_uploaded_in_another_folder(
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
 
 
-async def test_a_folder_without_files_is_left_in_another_folder_too(dms: Dms, said: str) -> None:
+async def test_empty_data_set_folder_in_a_replaced_storage_is_kept(dms: Dms, said: str) -> None:
     uid = await dms.dataset("empty", DatasetType.INPUT)
     root = dms.folder / "input"
-    replace(root, [], name="empty")
+    replace_folder(root, [], name="empty")
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
     assert (root / "empty").is_dir()
@@ -101,9 +99,11 @@ async def test_a_folder_without_files_is_left_in_another_folder_too(dms: Dms, sa
     )
 
 
-async def test_it_gets_nothing_new_and_says_why(dms: Dms, root: Path, said: str) -> None:
+async def test_replaced_storage_gets_no_new_data_and_shows_the_reason(
+    dms: Dms, root: Path, said: str
+) -> None:
     uid, [file] = await dms.filled("set", 1, close=False)
-    replace(root, [file])
+    replace_folder(root, [file])
     astray = file.model_copy(update={"seq": 7, "name": "another"})
     with pytest.raises(
         Unprocessable, match=f"storage 'intermediate-1' gets no new data: its folder is .*{said}"
@@ -117,28 +117,28 @@ async def test_it_gets_nothing_new_and_says_why(dms: Dms, root: Path, said: str)
     assert await dms.client.storages(StorageType.INTERMEDIATE) == []
 
 
-async def test_one_that_was_moved_is_used_again_when_it_is_enabled(dms: Dms, root: Path) -> None:
+async def test_moved_storage_is_used_again_after_it_is_enabled(dms: Dms, root: Path) -> None:
     uid, files = await dms.filled("set", 1)
-    move(root)
-    assert (await content(dms, uid))[0] == 503
+    move_folder(root)
+    assert (await read_content(dms, uid))[0] == 503
     await dms.client.disable_storage("intermediate-1")
-    assert (await content(dms, uid))[0] == 503, "taking it out of use is not enough"
+    assert (await read_content(dms, uid))[0] == 503, "disabling the storage accepted its new folder"
     await dms.client.enable_storage("intermediate-1")
-    assert (await content(dms, uid))[0] == 206
+    assert (await read_content(dms, uid))[0] == 206
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
     assert not (root / "set" / files[0].name).exists()
 
 
-async def test_storages_of_before_are_compared_with_what_was_seen_first(
+async def test_storage_of_an_earlier_release_is_compared_with_its_first_seen_folder(
     dms: Dms, root: Path, said: str
 ) -> None:
     uid, files = await dms.filled("set", 1)
     await dms.fetch("DELETE FROM storage_folders")
     for _ in range(2):
         await dms.watch.look()
-    assert (await content(dms, uid))[0] == 206
-    replace(root, files)
+    assert (await read_content(dms, uid))[0] == 206
+    replace_folder(root, files)
     await dms.watch.look()
-    status, text = await content(dms, uid)
+    status, text = await read_content(dms, uid)
     assert (status, said in text) == (503, True)

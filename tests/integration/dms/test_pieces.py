@@ -1,4 +1,4 @@
-"""Data sets that are filled over the network, piece by piece."""
+"""Files come to data sets over the network in pieces."""
 
 import asyncio
 import hashlib
@@ -7,11 +7,11 @@ import pytest
 
 from dms.domain.places import Root
 from dms.loops.workers import delete_once
-from dms.usecases.file_work import FileWork
-from sluice.contracts.assets import PIECE, JoinedFile, JoinPieces, PieceAt
-from sluice.contracts.naming import file_key
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.states import DatasetType
+from dms.usecases.files.file_work import FileWork
+from sluice.contracts.common.naming import file_key
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.common.states import DatasetType
+from sluice.contracts.data.assets import PIECE, JoinedFile, JoinPieces, PieceAt
 from sluice.storage import Entry
 from tests.integration.dms.conftest import Dms
 
@@ -20,24 +20,26 @@ DATA = bytes(range(256)) * 40
 SUM = f"sha256:{hashlib.sha256(DATA).hexdigest()}"
 
 
-def whole(name: str = "model.pt", *, seq: int = 0, checksum: str | None = SUM) -> JoinPieces:
+def join_request(name: str = "model.pt", *, seq: int = 0, checksum: str | None = SUM) -> JoinPieces:
     return JoinPieces(seq=seq, name=name, size=len(DATA), checksum=checksum, meta={"a": 1})
 
 
-async def test_a_file_comes_in_pieces_and_is_registered_once(dms: Dms) -> None:
+async def test_pieces_are_joined_to_a_file_that_is_registered_once(dms: Dms) -> None:
     uid, client = await dms.dataset("set", INPUT), dms.client
     await client.send_piece(uid, DATA[6000:], file="model.pt", offset=6000)
     with pytest.raises(Conflict, match="0 of 10240 bytes have arrived"):
-        await client.join_pieces(uid, whole())
+        await client.join_pieces(uid, join_request())
     await client.send_piece(uid, DATA[:6000], file="model.pt", offset=0)
     key = file_key("model.pt")
     assert await client.pieces(uid) == [
         PieceAt(file=key, offset=0, size=6000),
         PieceAt(file=key, offset=6000, size=len(DATA) - 6000),
     ]
-    joined = await client.join_pieces(uid, whole())
+    joined = await client.join_pieces(uid, join_request())
     assert joined == JoinedFile(size=len(DATA), checksum=SUM)
-    assert await client.join_pieces(uid, whole()) == joined, "a repetition"
+    assert await client.join_pieces(uid, join_request()) == joined, (
+        "a repeated request got another answer"
+    )
     assert dms.path("set", "model.pt", INPUT).read_bytes() == DATA
     assert [path.name for path in dms.path("set", "x", INPUT).parent.iterdir()] == ["model.pt"]
     [file] = (await client.files(uid)).files
@@ -45,30 +47,30 @@ async def test_a_file_comes_in_pieces_and_is_registered_once(dms: Dms) -> None:
     assert file.meta == {"a": 1}
 
 
-async def test_content_that_is_another_is_thrown_away(dms: Dms) -> None:
+async def test_pieces_with_a_wrong_checksum_are_discarded(dms: Dms) -> None:
     uid, client = await dms.dataset("set", INPUT), dms.client
     await client.send_piece(uid, b"x" * len(DATA), file="model.pt", offset=0)
     with pytest.raises(Unprocessable, match="has not arrived as it was announced"):
-        await client.join_pieces(uid, whole())
+        await client.join_pieces(uid, join_request())
     assert await client.pieces(uid) == []
     assert not dms.path("set", "model.pt", INPUT).exists()
     assert (await client.dataset(uid)).count_files == 0
     await client.send_piece(uid, DATA, file="model.pt", offset=0)
-    assert (await client.join_pieces(uid, whole(checksum=None))).checksum == SUM
+    assert (await client.join_pieces(uid, join_request(checksum=None))).checksum == SUM
 
 
-async def test_two_that_send_the_same_do_not_disturb_each_other(dms: Dms) -> None:
+async def test_concurrent_senders_of_the_same_file_succeed(dms: Dms) -> None:
     uid, client = await dms.dataset("set", INPUT), dms.client
 
     async def send() -> str:
         await client.send_piece(uid, DATA, file="model.pt", offset=0)
-        return (await client.join_pieces(uid, whole())).checksum
+        return (await client.join_pieces(uid, join_request())).checksum
 
     assert set(await asyncio.gather(send(), send(), send())) == {SUM}
     assert (await client.dataset(uid)).count_files == 1
 
 
-async def test_one_that_comes_while_another_joins_gets_its_file(
+async def test_overlapping_joins_of_a_file_return_the_same_file(
     dms: Dms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uid, client = await dms.dataset("set", INPUT), dms.client
@@ -78,15 +80,15 @@ async def test_one_that_comes_while_another_joins_gets_its_file(
     async def after_another(files: FileWork, root: Root, path: str) -> list[Entry]:
         if not first.locked():
             async with first:
-                await client.join_pieces(uid, whole())
+                await client.join_pieces(uid, join_request())
         return await files_in(files, root, path)
 
     monkeypatch.setattr(FileWork, "files_in", after_another)
-    assert (await client.join_pieces(uid, whole())).checksum == SUM
+    assert (await client.join_pieces(uid, join_request())).checksum == SUM
     assert (await client.dataset(uid)).count_files == 1
 
 
-async def test_what_cannot_be_filled_is_refused(dms: Dms) -> None:
+async def test_pieces_for_unsuitable_data_sets_and_names_are_refused(dms: Dms) -> None:
     client = dms.client
     closed = await dms.dataset("closed", INPUT)
     await client.send_piece(closed, b"", file="empty", offset=0)
@@ -107,7 +109,7 @@ async def test_what_cannot_be_filled_is_refused(dms: Dms) -> None:
         await client.send_piece(dms.storages[next(iter(dms.storages))].id, b"x", file="a", offset=0)
 
 
-async def test_what_was_never_complete_goes_with_its_data_set(dms: Dms) -> None:
+async def test_incomplete_pieces_are_deleted_with_their_data_set(dms: Dms) -> None:
     uid, client = await dms.dataset("set", INPUT), dms.client
     await client.send_piece(uid, DATA, file="model.pt", offset=0)
     await client.delete_dataset(uid)

@@ -1,14 +1,14 @@
-"""URLs that would lead out of the storages, over REST and by message."""
+"""URLs that lead out of the storages are refused over REST and by message."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sluice.contracts.datasets import NewDataset, NewFile, NewStorage
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import DatasetType, StorageType
+from sluice.contracts.data.datasets import NewDataset, NewFile, NewStorage
 from sluice.contracts.messages import RegisterFiles
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
 
 
@@ -25,7 +25,7 @@ from tests.integration.dms.conftest import Dms
         "{root}//f",
     ],
 )
-async def test_a_file_outside_the_storages_is_refused_by_name(dms: Dms, url: str) -> None:
+async def test_file_outside_the_storages_is_refused_by_name(dms: Dms, url: str) -> None:
     uid = await dms.dataset("frames")
     url = url.format(root=dms.storages[StorageType.INTERMEDIATE].url)
     file = dms.write("frames", 1)
@@ -37,13 +37,13 @@ async def test_a_file_outside_the_storages_is_refused_by_name(dms: Dms, url: str
     assert (await dms.client.dataset(uid)).count_files == 0
 
 
-async def test_dots_do_not_even_make_a_url(dms: Dms) -> None:
+async def test_url_with_dot_segments_is_invalid(dms: Dms) -> None:
     file: dict[str, Any] = dms.write("frames", 1).model_dump()
     with pytest.raises(ValueError, match=r"leaves its folder with '\.\.'"):
         NewFile(**{**file, "url": dms.storages[StorageType.INPUT].url + "/../x"})
 
 
-async def test_a_link_out_of_the_storage_is_refused_for_files_and_folders(
+async def test_link_out_of_the_storage_is_refused_for_files_and_folders(
     dms: Dms, tmp_path: Path
 ) -> None:
     (tmp_path / "elsewhere").mkdir()
@@ -60,7 +60,7 @@ async def test_a_link_out_of_the_storage_is_refused_for_files_and_folders(
         )
 
 
-async def test_a_storage_out_of_use_takes_no_new_data_sets_and_files(dms: Dms) -> None:
+async def test_disabled_storage_takes_no_new_data_sets_and_files(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     file = dms.write("frames", 1)
     await dms.fetch("UPDATE storages SET enabled = false WHERE type = 'intermediate'")
@@ -68,19 +68,19 @@ async def test_a_storage_out_of_use_takes_no_new_data_sets_and_files(dms: Dms) -
         await dms.client.register_files(uid, [file])
     with pytest.raises(Unprocessable, match="lies in no registered, enabled storage"):
         await dms.dataset("more")
-    # What was written before must not be lost.
+    # Files that pilots wrote before must not be lost.
     await dms.apply(RegisterFiles(dataset_uid=uid, files=[file]))
     assert (await dms.client.dataset(uid)).count_files == 1
 
 
-async def test_only_an_input_may_be_a_whole_storage(dms: Dms) -> None:
+async def test_only_an_input_data_set_may_be_a_whole_storage(dms: Dms) -> None:
     url = dms.storages[StorageType.INPUT].url
     assert (await dms.client.register_dataset(NewDataset(name="all", url=url))).url == url
     with pytest.raises(Unprocessable, match="is the folder of a storage itself"):
         await dms.client.register_dataset(NewDataset(name="logs", type=DatasetType.LOGS, url=url))
 
 
-async def test_a_folder_without_room_for_the_names_of_files_is_refused(dms: Dms) -> None:
+async def test_folder_url_without_room_for_file_names_is_refused(dms: Dms) -> None:
     url = dms.storages[StorageType.INPUT].url + "/ab" * 1_330
     with pytest.raises(Unprocessable, match="leaves no room for the names of files"):
         await dms.client.register_dataset(NewDataset(name="deep", url=url[:3_900]))

@@ -1,5 +1,4 @@
-"""The statements that run all the time keep their indexes, however much there is (and before any
-statistics were gathered)."""
+"""Frequent statements use their indexes on large tables, with and without statistics."""
 
 import re
 from datetime import UTC, datetime
@@ -16,10 +15,10 @@ from dms.db.owners import FOREIGN_FILE, FOREIGN_FOLDER, OWNED
 from dms.db.releases import NOTE_READS, RELEASE, SELECT_DONE, TAKE_REMOVALS
 from dms.db.replicas import MARK_DELETING, PAGE, SELECT_MISSING
 from dms.domain.transitions import REPLICA_MOVES
-from dms.usecases.list_datasets import READABLE
-from dms.usecases.sweep_folder import SWEPT
-from sluice.contracts.life_cycles import states_before
-from sluice.contracts.states import DatasetState, ReplicaState
+from dms.usecases.datasets.list_datasets import READABLE
+from dms.usecases.removal.sweep_folder import SWEPT
+from sluice.contracts.common.life_cycles import states_before
+from sluice.contracts.common.states import DatasetState, ReplicaState
 from tests.integration.dms.conftest import Dms
 
 CLOSED_DATASETS = """
@@ -110,7 +109,7 @@ async def large(dms: Dms) -> Dms:
 
 
 @pytest.mark.parametrize("analyzed", [False, True])
-async def test_no_statement_reads_a_whole_table_or_sorts_a_whole_data_set(
+async def test_no_frequent_statement_scans_a_table_or_sorts_a_data_set(
     large: Dms, analyzed: bool
 ) -> None:
     if analyzed:

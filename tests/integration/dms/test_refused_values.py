@@ -1,14 +1,14 @@
-"""What no route takes, and how that is said."""
+"""Routes refuse invalid values with a plain reason."""
 
 import pytest
 
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.runs import NewPeriod, NewRun
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.data.runs import NewPeriod, NewRun
 from tests.integration.dms.conftest import Dms
 
 
-async def test_values_that_no_database_holds_are_refused(dms: Dms) -> None:
+async def test_values_that_the_database_cannot_store_are_refused(dms: Dms) -> None:
     with pytest.raises(Unprocessable, match="cannot be stored"):
         await dms.client.register_dataset(NewDataset(name="nul", meta={"text": "a\x00b"}))
     await dms.client.register_period(NewPeriod(name="2026"))
@@ -38,7 +38,7 @@ async def test_values_that_no_database_holds_are_refused(dms: Dms) -> None:
     ],
     ids=["name", "large", "deep", "url"],
 )
-async def test_what_is_wrong_with_a_value_is_said_in_words(
+async def test_invalid_value_is_refused_with_a_plain_reason(
     dms: Dms, body: str, sentence: str
 ) -> None:
     answer = await dms.http.post(
@@ -49,7 +49,7 @@ async def test_what_is_wrong_with_a_value_is_said_in_words(
     assert await dms.client.dataset_named("d") is None
 
 
-async def test_a_body_that_nests_without_end_is_refused(dms: Dms) -> None:
+async def test_body_that_nests_too_deep_is_refused(dms: Dms) -> None:
     body = '{"name": "d", "meta": ' + '{"x":' * 100_000 + "1" + "}" * 100_001
     answer = await dms.http.post(
         "/api/v1/datasets", content=body, headers={"content-type": "application/json"}
@@ -58,14 +58,14 @@ async def test_a_body_that_nests_without_end_is_refused(dms: Dms) -> None:
     assert "lists and objects too deep" in answer.json()["detail"]
 
 
-async def test_a_body_that_is_no_utf_8_is_refused(dms: Dms) -> None:
+async def test_body_that_is_not_utf_8_is_refused(dms: Dms) -> None:
     answer = await dms.http.post(
         "/api/v1/datasets", content=b"\xff", headers={"content-type": "application/json"}
     )
     assert (answer.status_code, "it is not valid UTF-8" in answer.json()["detail"]) == (422, True)
 
 
-async def test_nothing_ends_before_it_starts(dms: Dms) -> None:
+async def test_period_or_run_that_ends_before_its_start_is_refused(dms: Dms) -> None:
     times = {"started_at": "2026-03-02T00:00:00Z", "ended_at": "2026-03-01T00:00:00Z"}
     for path, new in (("periods", {"name": "2026"}), ("runs", {"number": 1, "period": "2026"})):
         answer = await dms.http.post(f"/api/v1/{path}", json=new | times)

@@ -1,5 +1,4 @@
-"""Files that go before their data set does (invariant 4: not before all who read them are done, and
-only what lies between steps; killed anywhere, it goes on)."""
+"""Intermediate files go when all downstream tasks have released them (invariants 4 and 7)."""
 
 import asyncio
 import shutil
@@ -10,19 +9,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dms.loops.workers import delete_once, sweep_once
-from dms.usecases import remove_released as removing
-from dms.usecases.remove_released import remove_released
-from sluice.contracts.datasets import NewFile
+from dms.usecases.removal import remove_released as removing
+from dms.usecases.removal.remove_released import remove_released
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
+from sluice.contracts.data.datasets import NewFile
 from sluice.contracts.messages import DeleteDataset, RegisterFiles, ReleaseFiles, UploadDataset
-from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
 from tests.waiting import eventually
 
 READER, OTHER = UUID(int=1), UUID(int=2)
 
 
-def done(uid: UUID, *seqs: int, reader: UUID = READER, readers: int = 1) -> ReleaseFiles:
+def make_release(uid: UUID, *seqs: int, reader: UUID = READER, readers: int = 1) -> ReleaseFiles:
     return ReleaseFiles(dataset_uid=uid, reader=reader, readers=readers, seqs=list(seqs))
 
 
@@ -31,13 +30,13 @@ async def listed(dms: Dms, uid: UUID) -> list[int]:
 
 
 async def released(dms: Dms, uid: UUID) -> list[int]:
-    """Those that are told where released ones are asked for, and marked as such."""
+    """Return the numbers of the files that the list of files marks as released."""
     found = (await dms.client.files(uid, released=True)).files
     return [file.seq for file in found if file.released]
 
 
-def lying(dms: Dms) -> list[int]:
-    """Numbers of the files on the storage."""
+def stored_numbers(dms: Dms) -> list[int]:
+    """Return the sequence numbers of the files on the storage."""
     return [
         int(path.rpartition("/")[2].split(".")[0])
         for path in dms.files_on(StorageType.INTERMEDIATE)
@@ -45,17 +44,17 @@ def lying(dms: Dms) -> list[int]:
 
 
 async def waiting(dms: Dms) -> int:
-    """Files whose copies are to be removed."""
+    """Return the number of files whose replicas wait for removal."""
     return len(await dms.fetch("SELECT 1 FROM removals"))
 
 
-async def test_a_released_file_goes_and_its_data_set_stays(dms: Dms) -> None:
+async def test_released_file_is_removed_and_its_data_set_stays(dms: Dms) -> None:
     uid, files = await dms.filled("between", 5, close=False)
-    await dms.apply(done(uid, 1, 3))
+    await dms.apply(make_release(uid, 1, 3))
     assert await listed(dms, uid) == [0, 2, 4]
     assert await released(dms, uid) == [1, 3]
     await remove_released(dms.context)
-    assert lying(dms) == [0, 2, 4]
+    assert stored_numbers(dms) == [0, 2, 4]
     dataset = await dms.client.dataset(uid)
     assert (dataset.count_files, dataset.released) == (5, 2)
     assert dataset.bytes == sum(file.size for file in files)
@@ -67,8 +66,8 @@ async def test_a_released_file_goes_and_its_data_set_stays(dms: Dms) -> None:
         await dms.client.file(uid, gone.id)
 
 
-async def test_a_file_is_released_when_the_data_set_was_waited_for(dms: Dms) -> None:
-    """And not when the transaction began: its last reader may have finished meanwhile."""
+async def test_release_time_is_after_the_wait_for_the_data_set(dms: Dms) -> None:
+    """The start of the transaction is too early, as the last downstream job may end after it."""
     uid, _ = await dms.filled("between", 1, close=False)
 
     async def somebody_waits() -> bool:
@@ -81,7 +80,7 @@ async def test_a_file_is_released_when_the_data_set_was_waited_for(dms: Dms) -> 
     async with dms.database.transaction() as holding:
         connection = holding.connection
         await connection.execute("SELECT 1 FROM datasets WHERE uid = $1 FOR UPDATE", uid)
-        applying = asyncio.create_task(dms.apply(done(uid, 0)))
+        applying = asyncio.create_task(dms.apply(make_release(uid, 0)))
         await eventually(somebody_waits)
         read_at = await connection.fetchval("SELECT clock_timestamp()")
     await applying
@@ -89,91 +88,89 @@ async def test_a_file_is_released_when_the_data_set_was_waited_for(dms: Dms) -> 
     assert row["released_at"] > read_at
 
 
-async def test_a_release_delivered_twice_is_one(dms: Dms) -> None:
+async def test_release_delivered_twice_counts_once(dms: Dms) -> None:
     uid, _ = await dms.filled("between")
     for _ in range(2):
-        await dms.apply(done(uid, 0))
+        await dms.apply(make_release(uid, 0))
         await remove_released(dms.context)
     assert (await dms.client.dataset(uid)).released == 1
     assert await dms.fetch("SELECT * FROM file_reads") == []
 
 
-async def test_who_does_not_ask_is_told_nothing_new(dms: Dms) -> None:
-    """The release before refuses fields that it does not know."""
+async def test_client_that_does_not_ask_gets_no_release_fields(dms: Dms) -> None:
+    """Clients of the previous release refuse unknown fields."""
     uid, _ = await dms.filled("between")
-    await dms.apply(done(uid, 0))
+    await dms.apply(make_release(uid, 0))
     for path in (f"/api/v1/datasets/{uid}", f"/api/v1/datasets/{uid}/files", "/api/v1/datasets"):
         assert "released" not in (await dms.http.get(path)).text
 
 
-async def test_invariant_4_a_file_stays_until_all_who_read_it_are_done(dms: Dms) -> None:
+async def test_invariant_4_file_stays_until_all_downstream_tasks_release_it(dms: Dms) -> None:
     uid, _ = await dms.filled("between", 4)
-    await dms.apply(done(uid, 0, 1, 2, readers=2))
-    await dms.apply(done(uid, 0, 1, readers=2))
-    assert await listed(dms, uid) == [0, 1, 2, 3], "one that says it twice is one"
-    await dms.apply(done(uid, 1, 3, reader=OTHER, readers=2))
+    await dms.apply(make_release(uid, 0, 1, 2, readers=2))
+    await dms.apply(make_release(uid, 0, 1, readers=2))
+    assert await listed(dms, uid) == [0, 1, 2, 3], "a repeated release counted twice"
+    await dms.apply(make_release(uid, 1, 3, reader=OTHER, readers=2))
     await remove_released(dms.context)
-    assert await listed(dms, uid) == lying(dms) == [0, 2, 3]
-    await dms.apply(done(uid, 0, 1, 2, reader=OTHER, readers=2))
-    await dms.apply(done(uid, 3, readers=2))
+    assert await listed(dms, uid) == stored_numbers(dms) == [0, 2, 3]
+    await dms.apply(make_release(uid, 0, 1, 2, reader=OTHER, readers=2))
+    await dms.apply(make_release(uid, 3, readers=2))
     assert await listed(dms, uid) == []
     assert await dms.fetch("SELECT * FROM file_reads") == []
 
 
 @pytest.mark.parametrize("readers", [1, 2])
-async def test_what_is_registered_after_all_were_done_with_it_does_not_come_back(
-    dms: Dms, readers: int
-) -> None:
-    """Messages of two queues come in any order."""
+async def test_file_registered_after_its_release_does_not_come_back(dms: Dms, readers: int) -> None:
+    """Messages of two queues arrive in any order."""
     uid = await dms.dataset("between")
     files = [dms.write("between", seq) for seq in range(3)]
     for reader in (READER, OTHER)[:readers]:
-        await dms.apply(done(uid, 0, 2, reader=reader, readers=readers))
+        await dms.apply(make_release(uid, 0, 2, reader=reader, readers=readers))
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[:2]))
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files[2:], close_at=3))
     assert await listed(dms, uid) == [1]
     await remove_released(dms.context)
-    assert lying(dms) == [1]
+    assert stored_numbers(dms) == [1]
     dataset = await dms.client.dataset(uid)
     assert (dataset.state, dataset.count_files, dataset.released) == (DatasetState.CLOSED, 3, 2)
 
 
-async def test_a_registration_that_comes_again_does_not_bring_a_file_back(dms: Dms) -> None:
+async def test_repeated_registration_does_not_restore_a_released_file(dms: Dms) -> None:
     uid, files = await dms.filled("between", 3, close=False)
-    await dms.apply(done(uid, 0, 1))
+    await dms.apply(make_release(uid, 0, 1))
     await remove_released(dms.context)
     await dms.apply(RegisterFiles(dataset_uid=uid, files=files, close_at=3))
     assert await listed(dms, uid) == [2]
     dataset = await dms.client.dataset(uid)
     assert (dataset.state, dataset.count_files, dataset.released) == (DatasetState.CLOSED, 3, 2)
     assert await remove_released(dms.context) is False
-    assert lying(dms) == [2]
+    assert stored_numbers(dms) == [2]
 
 
 @pytest.mark.parametrize("type_", [DatasetType.INPUT, DatasetType.OUTPUT, DatasetType.LOGS])
-async def test_invariant_4_only_what_lies_between_steps_is_released(
+async def test_invariant_4_only_intermediate_files_are_released(
     dms: Dms, type_: DatasetType
 ) -> None:
     uid, _ = await dms.filled("kept", type_=type_)
     with pytest.raises(Unprocessable, match="between steps"):
-        await dms.apply(done(uid, 0))
+        await dms.apply(make_release(uid, 0))
     assert await listed(dms, uid) == [0, 1, 2]
 
 
-async def test_invariant_4_what_is_to_be_uploaded_is_not_released(dms: Dms) -> None:
+async def test_invariant_4_files_to_be_uploaded_are_not_released(dms: Dms) -> None:
     uid, _ = await dms.filled("output")
     await dms.apply(UploadDataset(uid=uid))
     with pytest.raises(Unprocessable, match="between steps"):
-        await dms.apply(done(uid, 0))
+        await dms.apply(make_release(uid, 0))
 
 
-async def test_a_release_for_a_data_set_that_is_deleted_changes_nothing(dms: Dms) -> None:
+async def test_release_for_a_deleted_data_set_changes_nothing(dms: Dms) -> None:
     uid, _ = await dms.filled("between")
-    await dms.apply(done(uid, 0, 7))
+    await dms.apply(make_release(uid, 0, 7))
     await dms.apply(DeleteDataset(uid=uid))
-    await dms.apply(done(uid, 1))
+    await dms.apply(make_release(uid, 1))
     assert await delete_once(dms.context)
-    await dms.apply(done(uid, 1))
+    await dms.apply(make_release(uid, 1))
     await remove_released(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
     assert dms.files_on(StorageType.INTERMEDIATE) == []
@@ -183,27 +180,27 @@ async def test_a_release_for_a_data_set_that_is_deleted_changes_nothing(dms: Dms
     assert storage.used == 0
 
 
-async def test_a_message_for_an_unknown_data_set_is_tried_again(dms: Dms) -> None:
+async def test_release_for_an_unknown_data_set_raises_not_found(dms: Dms) -> None:
     with pytest.raises(NotFound):
-        await dms.apply(done(uuid4(), 0))
+        await dms.apply(make_release(uuid4(), 0))
 
 
-async def test_invariant_4_a_copy_that_another_data_set_holds_stays_until_that_lets_go(
+async def test_invariant_4_replica_is_kept_until_every_data_set_releases_it(
     dms: Dms,
 ) -> None:
-    """A rerun has taken the file over."""
+    """A rerun has taken the files over into another data set."""
     one, files = await dms.filled("one", 2)
     two = await dms.dataset("two")
     await dms.client.register_files(two, files)
-    await dms.apply(done(one, 0, 1))
+    await dms.apply(make_release(one, 0, 1))
     await remove_released(dms.context)
-    assert lying(dms) == [0, 1]
-    await dms.apply(done(two, 0))
+    assert stored_numbers(dms) == [0, 1]
+    await dms.apply(make_release(two, 0))
     await remove_released(dms.context)
-    assert lying(dms) == [1]
+    assert stored_numbers(dms) == [1]
     await dms.apply(DeleteDataset(uid=one))
     assert await delete_once(dms.context)
-    assert lying(dms) == [1]
+    assert stored_numbers(dms) == [1]
     await dms.apply(DeleteDataset(uid=two))
     assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == []
@@ -211,7 +208,7 @@ async def test_invariant_4_a_copy_that_another_data_set_holds_stays_until_that_l
 
 async def test_released_files_are_taken_over_as_released(dms: Dms) -> None:
     one, _ = await dms.filled("one", 3)
-    await dms.apply(done(one, 0, 2))
+    await dms.apply(make_release(one, 0, 2))
     await remove_released(dms.context)
     two = await dms.dataset("two")
     found = (await dms.client.files(one, released=True)).files
@@ -232,14 +229,14 @@ async def test_released_files_are_taken_over_as_released(dms: Dms) -> None:
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
 
-async def test_the_sweeper_leaves_what_is_there_and_takes_what_attempts_left(dms: Dms) -> None:
+async def test_sweep_keeps_registered_files_and_removes_files_of_losing_attempts(dms: Dms) -> None:
     uid, _ = await dms.filled("between", 3)
-    dms.write("between", 9)  # by an attempt that did not win
-    await dms.apply(done(uid, 1))
+    dms.write("between", 9)  # by a losing attempt
+    await dms.apply(make_release(uid, 1))
     while await sweep_once(dms.context):
         pass
     await remove_released(dms.context)
-    assert lying(dms) == [0, 2]
+    assert stored_numbers(dms) == [0, 2]
 
 
 class Killed(Exception):
@@ -247,11 +244,11 @@ class Killed(Exception):
 
 
 @pytest.mark.parametrize("step", ["mark_copies_deleting", "remove_marked", "drop_removals"])
-async def test_invariant_7_killed_anywhere_another_instance_goes_on(
+async def test_invariant_7_removal_goes_on_in_another_instance_after_a_kill(
     dms: Dms, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     uid, files = await dms.filled("between", 4)
-    await dms.apply(done(uid, 0, 1, 2))
+    await dms.apply(make_release(uid, 0, 1, 2))
 
     async def die(*_: object, **__: object) -> None:
         raise Killed
@@ -261,18 +258,18 @@ async def test_invariant_7_killed_anywhere_another_instance_goes_on(
         with pytest.raises(Killed):
             await remove_released(dms.context)
     await remove_released(dms.other_context)
-    assert await waiting(dms) == 3, "they are in the hands of the one that died"
+    assert await waiting(dms) == 3, "the claims of the killed instance were ignored"
     await dms.fetch("UPDATE removals SET not_before = now() RETURNING 1")
     await remove_released(dms.other_context)
-    assert lying(dms) == [3]
+    assert stored_numbers(dms) == [3]
     assert await waiting(dms) == 0
     [storage] = await dms.client.storages(StorageType.INTERMEDIATE)
     assert storage.used == files[3].size
 
 
-async def test_what_cannot_be_removed_now_is_tried_again(dms: Dms) -> None:
+async def test_failed_removal_is_tried_again(dms: Dms) -> None:
     uid, _ = await dms.filled("between", 2)
-    await dms.apply(done(uid, 0))
+    await dms.apply(make_release(uid, 0))
     away = dms.folder / "away"
     shutil.move(dms.folder / StorageType.INTERMEDIATE, away)
     await remove_released(dms.context)
@@ -280,20 +277,20 @@ async def test_what_cannot_be_removed_now_is_tried_again(dms: Dms) -> None:
     shutil.move(away, dms.folder / StorageType.INTERMEDIATE)
     await dms.fetch("UPDATE removals SET not_before = now() RETURNING 1")
     await remove_released(dms.context)
-    assert (lying(dms), await waiting(dms)) == ([1], 0)
+    assert (stored_numbers(dms), await waiting(dms)) == ([1], 0)
 
 
-async def test_two_instances_share_the_work(dms: Dms) -> None:
+async def test_two_instances_share_the_removals(dms: Dms) -> None:
     uid, _ = await dms.filled("between", 30)
-    await dms.apply(done(uid, *range(29)))
+    await dms.apply(make_release(uid, *range(29)))
     await asyncio.gather(*(remove_released(each) for each in (dms.context, dms.other_context)))
-    assert (lying(dms), await waiting(dms)) == ([29], 0)
+    assert (stored_numbers(dms), await waiting(dms)) == ([29], 0)
 
 
-async def test_readers_that_say_so_at_the_same_time_release_it(dms: Dms) -> None:
+async def test_concurrent_releases_by_all_downstream_tasks_release_the_files(dms: Dms) -> None:
     uid, _ = await dms.filled("between", 8)
     told = [
-        done(uid, *seqs, reader=reader, readers=2)
+        make_release(uid, *seqs, reader=reader, readers=2)
         for seqs in (range(8), range(7, -1, -1))
         for reader in (READER, OTHER)
     ]
@@ -305,9 +302,11 @@ async def test_readers_that_say_so_at_the_same_time_release_it(dms: Dms) -> None
 @settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
-async def test_any_order_of_messages_ends_the_same(dms: Dms, data: st.DataObject) -> None:
-    """Registrations and what two readers say, each perhaps twice: the data set closes with all its
-    files, and those are released that both are done with."""
+async def test_any_order_of_messages_has_the_same_result(dms: Dms, data: st.DataObject) -> None:
+    """Registrations and releases come in any order, and some come twice.
+
+    The data set closes with all files, and the files that both tasks released are removed.
+    """
     name = f"any-{uuid4().hex}"
     uid = await dms.dataset(name)
     files = [dms.write(name, seq) for seq in range(4)]
@@ -318,7 +317,7 @@ async def test_any_order_of_messages_ends_the_same(dms: Dms, data: st.DataObject
     messages: list[RegisterFiles | ReleaseFiles] = [
         *(RegisterFiles(dataset_uid=uid, files=[file]) for file in files),
         RegisterFiles(dataset_uid=uid, close_at=4),
-        *(done(uid, *seqs, reader=reader, readers=2) for reader, seqs in read.items()),
+        *(make_release(uid, *seqs, reader=reader, readers=2) for reader, seqs in read.items()),
     ]
     again = data.draw(st.lists(st.sampled_from(messages)), label="again")
     for message in data.draw(st.permutations([*messages, *again]), label="order"):

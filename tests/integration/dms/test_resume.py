@@ -1,5 +1,4 @@
-"""What has stopped for a person is shown to those who watch, and goes on when that person says
-so."""
+"""Halted uploads are shown and go on when a person resumes them."""
 
 import shutil
 from pathlib import Path
@@ -9,10 +8,10 @@ import pytest
 
 from dms.db.gauges import MEASUREMENTS
 from dms.loops.workers import upload_once
-from dms.usecases.measure_storages import measurements
+from dms.usecases.storages.measure_storages import measurements
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import DatasetState, StorageType
 from sluice.contracts.messages import UploadDataset
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import DatasetState, StorageType
 from tests.integration.dms.conftest import Dms
 
 
@@ -23,7 +22,7 @@ async def measured(dms: Dms, name: str) -> dict[tuple[object, ...], float]:
     return {tuple(row[:-1]): float(row[-1]) for row in await measurement.read(dms.database)}
 
 
-async def test_a_halted_upload_is_shown_and_goes_on_when_resumed(dms: Dms, tmp_path: Path) -> None:
+async def test_halted_upload_is_shown_and_goes_on_when_resumed(dms: Dms, tmp_path: Path) -> None:
     uid, _ = await dms.filled("astray", 1)
     kept = tmp_path / "kept"
     shutil.move(dms.path("astray", ""), kept)
@@ -36,12 +35,14 @@ async def test_a_halted_upload_is_shown_and_goes_on_when_resumed(dms: Dms, tmp_p
 
     dms.path("astray", "").unlink()
     shutil.move(kept, dms.path("astray", ""))
-    assert not await upload_once(dms.context), "nobody has said so yet"
+    assert not await upload_once(dms.context), "the halted upload went on by itself"
     assert (await dms.client.resume_dataset(uid)).state is DatasetState.UPLOADING
     assert await measured(dms, "sluice_datasets_halted") == {uploading: 0, deleting: 0}
     assert await upload_once(dms.context)
 
-    assert (await dms.client.resume_dataset(uid)).state is DatasetState.UPLOADED, "again is fine"
+    assert (await dms.client.resume_dataset(uid)).state is DatasetState.UPLOADED, (
+        "a repeated resume was refused"
+    )
     assert dms.files_on(StorageType.OUTPUT)
     assert await measured(dms, "sluice_datasets") == {
         (DatasetState.OPEN,): 0,
@@ -50,12 +51,12 @@ async def test_a_halted_upload_is_shown_and_goes_on_when_resumed(dms: Dms, tmp_p
     }
 
 
-async def test_nothing_known_cannot_be_resumed(dms: Dms) -> None:
+async def test_unknown_data_set_cannot_be_resumed(dms: Dms) -> None:
     with pytest.raises(NotFound):
         await dms.client.resume_dataset(uuid4())
 
 
-async def test_storages_are_shown_with_what_is_known_on_them_and_what_still_fits(dms: Dms) -> None:
+async def test_storage_gauges_show_used_and_free_bytes(dms: Dms) -> None:
     _, files = await dms.filled("some", 3)
     used, free = (
         await measured(dms, "sluice_storage_used_bytes"),
@@ -64,5 +65,5 @@ async def test_storages_are_shown_with_what_is_known_on_them_and_what_still_fits
     name = dms.storages[StorageType.INTERMEDIATE].name
     assert used[name, StorageType.INTERMEDIATE] == sum(file.size for file in files)
     assert used[dms.storages[StorageType.LOGS].name, StorageType.LOGS] == 0
-    assert set(free) == set(used), "all of them lie on a file system"
+    assert set(free) == set(used), "a storage has no gauge of free bytes"
     assert all(room > 0 for room in free.values())

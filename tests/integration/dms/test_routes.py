@@ -1,4 +1,4 @@
-"""All routes of the DMS: what they answer, and how they refuse."""
+"""The routes of the DMS answer and refuse requests."""
 
 import asyncio
 from pathlib import Path
@@ -7,14 +7,14 @@ from uuid import uuid4
 
 import pytest
 
-from dms.usecases.close_dataset import close_complete
-from sluice.contracts.datasets import NewDataset, NewStorage
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.states import DatasetState, DatasetType, StorageType
+from dms.usecases.datasets.close_dataset import close_complete
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
+from sluice.contracts.data.datasets import NewDataset, NewStorage
 from tests.integration.dms.conftest import Dms
 
 
-async def test_a_repeated_registration_answers_with_the_first_data_set(dms: Dms) -> None:
+async def test_repeated_registration_answers_with_the_first_data_set(dms: Dms) -> None:
     body = NewDataset(name="first", meta={"beam": 3}).model_dump(mode="json")
     first = await dms.http.post("/api/v1/datasets", json=body)
     again = await dms.http.post("/api/v1/datasets", json=body)
@@ -26,7 +26,7 @@ async def test_a_repeated_registration_answers_with_the_first_data_set(dms: Dms)
     ("field", "value"),
     [("meta", {"beam": 4}), ("type", "logs"), ("on_demand", True), ("url", "file:///elsewhere/x")],
 )
-async def test_a_known_name_with_another_request_is_refused_naming_the_difference(
+async def test_registration_that_differs_from_the_first_is_refused_by_field(
     dms: Dms, field: str, value: Any
 ) -> None:
     new = NewDataset(name="first", meta={"beam": 3})
@@ -38,14 +38,14 @@ async def test_a_known_name_with_another_request_is_refused_naming_the_differenc
     assert refusal.value.fields["dataset"] == str(first.uid)
 
 
-async def test_a_folder_belongs_to_one_data_set(dms: Dms) -> None:
+async def test_folder_belongs_to_only_one_data_set(dms: Dms) -> None:
     url = dms.storages[StorageType.LOGS].url + "/shared"
     await dms.client.register_dataset(NewDataset(name="one", type=DatasetType.LOGS, url=url))
     with pytest.raises(Conflict, match="is another data set's"):
         await dms.client.register_dataset(NewDataset(name="two", type=DatasetType.LOGS, url=url))
 
 
-async def test_files_are_registered_once_and_read_in_order_of_seq(dms: Dms) -> None:
+async def test_files_are_registered_once_and_listed_by_sequence_number(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     files = [dms.write("frames", seq) for seq in (3, 1, 2)]
     first = await dms.client.register_files(uid, files)
@@ -76,7 +76,7 @@ async def test_files_are_registered_once_and_read_in_order_of_seq(dms: Dms) -> N
         ),
     ],
 )
-async def test_a_known_file_that_differs_is_refused_by_name(
+async def test_known_file_that_differs_is_refused_by_name(
     dms: Dms, change: dict[str, Any], sentence: str
 ) -> None:
     uid = await dms.dataset("frames")
@@ -86,10 +86,10 @@ async def test_a_known_file_that_differs_is_refused_by_name(
         await dms.client.register_files(
             uid, [dms.write("frames", 2), file.model_copy(update=change)]
         )
-    assert (await dms.client.dataset(uid)).count_files == 1, "all or nothing"
+    assert (await dms.client.dataset(uid)).count_files == 1, "a part of the files was registered"
 
 
-async def test_a_known_file_at_another_url_is_refused_by_name(dms: Dms) -> None:
+async def test_known_file_at_another_url_is_refused(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     file = dms.write("frames", 1)
     await dms.client.register_files(uid, [file])
@@ -97,7 +97,7 @@ async def test_a_known_file_at_another_url_is_refused_by_name(dms: Dms) -> None:
         await dms.client.register_files(uid, [file.model_copy(update={"url": file.url + ".copy"})])
 
 
-async def test_files_of_one_request_must_not_contradict_each_other(dms: Dms) -> None:
+async def test_contradicting_files_of_a_request_are_refused(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     file = dms.write("frames", 1)
     with pytest.raises(Unprocessable, match="have the same name and differ otherwise"):
@@ -108,7 +108,7 @@ async def test_files_of_one_request_must_not_contradict_each_other(dms: Dms) -> 
         )
 
 
-async def test_a_file_may_be_in_several_data_sets_and_lies_on_its_storage_once(dms: Dms) -> None:
+async def test_file_in_several_data_sets_counts_once_on_its_storage(dms: Dms) -> None:
     one, two = await dms.dataset("one"), await dms.dataset("two")
     file = dms.write("one", 1)
     await dms.client.register_files(one, [file])
@@ -122,7 +122,7 @@ async def test_a_file_may_be_in_several_data_sets_and_lies_on_its_storage_once(d
         await dms.client.register_files(two, [third])
 
 
-async def test_files_of_a_closed_data_set_are_refused_unless_known(dms: Dms) -> None:
+async def test_new_files_of_a_closed_data_set_are_refused(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     file = dms.write("frames", 1)
     await dms.client.register_files(uid, [file])
@@ -134,7 +134,7 @@ async def test_files_of_a_closed_data_set_are_refused_unless_known(dms: Dms) -> 
         await dms.client.register_files(uid, [dms.write("frames", 2)])
 
 
-async def test_closing_twice_is_fine_and_an_input_without_files_is_not_closed(dms: Dms) -> None:
+async def test_repeated_closing_succeeds_and_an_input_without_files_stays_open(dms: Dms) -> None:
     empty = await dms.dataset("empty", DatasetType.INPUT)
     with pytest.raises(Unprocessable, match=r"no files .*`sluice dataset delete empty`"):
         await dms.client.close_dataset(empty)
@@ -144,8 +144,8 @@ async def test_closing_twice_is_fine_and_an_input_without_files_is_not_closed(dm
     assert first.state is DatasetState.CLOSED
 
 
-async def test_what_stands_for_no_data_closes_without_files(dms: Dms) -> None:
-    """It is said so, and it is on demand: nobody closes what has yet to get its files."""
+async def test_input_without_files_closes_only_on_demand_and_at_zero_files(dms: Dms) -> None:
+    """An ordinary input without files still waits for its files."""
     stand_in = await dms.client.register_dataset(NewDataset(name="none", on_demand=True))
     with pytest.raises(Unprocessable, match="data set 'none' has no files"):
         await dms.client.close_dataset(stand_in.uid)
@@ -157,7 +157,7 @@ async def test_what_stands_for_no_data_closes_without_files(dms: Dms) -> None:
     assert await dms.client.close_dataset(stand_in.uid, files=0) == closed
 
 
-async def test_closing_at_a_number_of_files_waits_for_them(dms: Dms) -> None:
+async def test_closing_at_a_number_of_files_waits_for_the_files(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     assert (await dms.client.close_dataset(uid, files=2)).state is DatasetState.OPEN
     await dms.client.register_files(uid, [dms.write("frames", 1)])
@@ -169,10 +169,10 @@ async def test_closing_at_a_number_of_files_waits_for_them(dms: Dms) -> None:
         await dms.client.close_dataset(uid, files=3)
 
 
-async def test_a_wrong_number_of_files_is_corrected_and_what_is_missing_is_said(dms: Dms) -> None:
+async def test_wrong_number_of_files_is_corrected_and_missing_files_are_named(dms: Dms) -> None:
     uid = await dms.dataset("frames", DatasetType.INPUT)
     assert (await dms.client.dataset_status(uid)).waits_for is None, (
-        "nobody has said how many there are"
+        "it waits although no number of files is known"
     )
     await dms.client.close_dataset(uid, files=9)
     assert (await dms.client.dataset_status(uid)).waits_for == "9 more files: 0 of 9 are registered"
@@ -205,7 +205,7 @@ async def test_a_wrong_number_of_files_is_corrected_and_what_is_missing_is_said(
         await dms.client.dataset_status(uuid4())
 
 
-async def test_a_number_corrected_while_files_come_closes_it_once(dms: Dms) -> None:
+async def test_number_corrected_during_registration_closes_the_data_set_once(dms: Dms) -> None:
     uid = await dms.dataset("frames")
     await dms.client.close_dataset(uid, files=30)
     files = [dms.write("frames", seq) for seq in range(20)]
@@ -216,7 +216,7 @@ async def test_a_number_corrected_while_files_come_closes_it_once(dms: Dms) -> N
     assert len(await dms.fetch("SELECT 1 FROM outbox")) == 1
 
 
-async def test_an_output_is_deleted_only_when_forced(dms: Dms) -> None:
+async def test_output_is_deleted_only_with_force(dms: Dms) -> None:
     uid = await dms.dataset("result", DatasetType.OUTPUT)
     with pytest.raises(Conflict, match="force=true"):
         await dms.client.delete_dataset(uid)
@@ -228,7 +228,7 @@ async def test_an_output_is_deleted_only_when_forced(dms: Dms) -> None:
         await dms.client.delete_dataset(uuid4())
 
 
-async def test_storages_come_with_the_most_free_space_first_and_those_out_of_use_not_at_all(
+async def test_storages_are_listed_by_free_space_without_disabled_storages(
     dms: Dms, tmp_path: Path
 ) -> None:
     sizes = {"small": 10_000, "large": 30_000, "middle": 20_000}
@@ -260,7 +260,7 @@ async def test_storages_come_with_the_most_free_space_first_and_those_out_of_use
     assert len(await dms.client.storages()) == 6
 
 
-async def test_a_storage_that_differs_or_is_a_whole_file_system_is_refused(
+async def test_storage_that_differs_or_has_an_irregular_url_is_refused(
     dms: Dms, tmp_path: Path
 ) -> None:
     url = dms.storages[StorageType.LOGS].url

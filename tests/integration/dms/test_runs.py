@@ -1,4 +1,4 @@
-"""Periods, runs and frames."""
+"""Periods, runs and frames are registered, read and ended."""
 
 from collections.abc import Coroutine
 from contextlib import AbstractContextManager
@@ -9,19 +9,19 @@ from uuid import uuid4
 import pytest
 
 from dms.db.periods import PERIODS, RUNS
-from dms.usecases.end_span import end_span
-from dms.usecases.register_run import register_period, register_run
-from sluice.contracts.access import Role
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.matching import facts_of
-from sluice.contracts.problems import Conflict, Forbidden, NotFound, Unprocessable
-from sluice.contracts.runs import NewFrame, NewPeriod, NewRun, Period, Run
+from dms.usecases.runs.end_span import end_span
+from dms.usecases.runs.register_run import register_period, register_run
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.problems import Conflict, Forbidden, NotFound, Unprocessable
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.data.runs import NewFrame, NewPeriod, NewRun, Period, Run
+from sluice.contracts.templates.matching import facts_of
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.audit.request import PersonRequest, answering
 from tests.integration.dms.conftest import Dms
 
 
-async def test_period_and_run_of_a_data_set_are_checked_and_the_period_follows_from_the_run(
+async def test_period_and_run_of_a_data_set_are_validated(
     dms: Dms,
 ) -> None:
     for name in ("2026-spring", "2026-autumn"):
@@ -38,7 +38,7 @@ async def test_period_and_run_of_a_data_set_are_checked_and_the_period_follows_f
         await dms.client.register_dataset(NewDataset(name="d", run=7, period="2026-autumn"))
 
 
-async def test_periods_runs_and_frames_are_registered_once_counted_and_read(dms: Dms) -> None:
+async def test_periods_runs_and_frames_are_registered_once(dms: Dms) -> None:
     period = NewPeriod(name="2026", goal="first beams")
     assert await dms.client.register_period(period) == await dms.client.register_period(period)
     run = NewRun(number=7, period="2026", conditions={"field": 1.0})
@@ -56,7 +56,7 @@ async def test_periods_runs_and_frames_are_registered_once_counted_and_read(dms:
     assert [frame.number for frame in await dms.client.frames(7, after=1, limit=2)] == [2, 3]
 
 
-async def test_periods_runs_and_frames_that_differ_or_hang_in_the_air_are_refused(dms: Dms) -> None:
+async def test_contradicting_or_dangling_periods_runs_and_frames_are_refused(dms: Dms) -> None:
     await dms.client.register_period(NewPeriod(name="2026"))
     await dms.client.register_run(NewRun(number=7, period="2026"))
     await dms.client.register_frames(7, [NewFrame(number=1)])
@@ -66,7 +66,7 @@ async def test_periods_runs_and_frames_that_differ_or_hang_in_the_air_are_refuse
         await dms.client.register_run(NewRun(number=7, period="2026", conditions={"field": 2}))
     with pytest.raises(Conflict, match="frame 1 of run 7 is registered already, differently: meta"):
         await dms.client.register_frames(7, [NewFrame(number=2), NewFrame(number=1, meta={"n": 1})])
-    assert len(await dms.client.frames(7)) == 1, "all or nothing"
+    assert len(await dms.client.frames(7)) == 1, "a part of the frames was registered"
     with pytest.raises(Unprocessable, match="period '2027' is not registered"):
         await dms.client.register_run(NewRun(number=8, period="2027"))
     with pytest.raises(Unprocessable, match="frames of run 7"):
@@ -80,7 +80,7 @@ async def test_periods_runs_and_frames_that_differ_or_hang_in_the_air_are_refuse
             await answer
 
 
-async def test_period_and_run_are_ended_later(dms: Dms) -> None:
+async def test_period_and_run_can_be_ended_later(dms: Dms) -> None:
     started, ended = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
     period = NewPeriod(name="2026 spring", started_at=started)
     run = NewRun(number=7, period=period.name, started_at=started)
@@ -88,7 +88,9 @@ async def test_period_and_run_are_ended_later(dms: Dms) -> None:
     await dms.client.register_run(run)
     assert (await dms.client.end_period(period.name, ended)).ended_at == ended
     assert (await dms.client.end_run(7, ended)).ended_at == ended
-    assert (await dms.client.register_period(period)).ended_at == ended, "registered again as first"
+    assert (await dms.client.register_period(period)).ended_at == ended, (
+        "a repeated registration lost the end"
+    )
     assert (await dms.client.register_run(run)).ended_at == ended
     early = datetime(2026, 4, 1, tzinfo=UTC)
     with pytest.raises(Unprocessable, match=r"run 7 ends .* before it starts"):
@@ -101,7 +103,7 @@ async def test_period_and_run_are_ended_later(dms: Dms) -> None:
             await answer
 
 
-async def test_period_and_run_are_ended_by_who_registered_them_and_the_shift(dms: Dms) -> None:
+async def test_period_and_run_may_be_ended_by_their_owner_and_the_shift(dms: Dms) -> None:
     ended, database = datetime(2026, 6, 1, tzinfo=UTC), dms.database
     with asking("anna"):
         await register_period(database, NewPeriod(name="2026"))
@@ -125,11 +127,11 @@ async def test_period_and_run_are_ended_by_who_registered_them_and_the_shift(dms
 
 
 def asking(name: str, role: Role = Role.SUBMITTER) -> AbstractContextManager[None]:
-    """As in a request of the person."""
+    """Return a context in which the person makes a request."""
     return answering(PersonRequest(Person(name, role), uuid4()))
 
 
-async def test_conditions_of_the_run_are_facts_of_its_data_sets(dms: Dms) -> None:
+async def test_run_conditions_are_facts_of_its_data_sets(dms: Dms) -> None:
     await dms.client.register_period(NewPeriod(name="2026"))
     await dms.client.register_run(NewRun(number=7, period="2026", conditions={"energy": 27}))
     made = await dms.client.register_dataset(NewDataset(name="a", run=7, meta={"type": "raw"}))
@@ -138,6 +140,6 @@ async def test_conditions_of_the_run_are_facts_of_its_data_sets(dms: Dms) -> Non
     assert facts_of(made)["conditions.energy"] == 27
     named = {"conditions.energy": 9}
     other = await dms.client.register_dataset(NewDataset(name="b", run=7, meta=named))
-    assert facts_of(other)["conditions.energy"] == 9, "metadata goes first"
+    assert facts_of(other)["conditions.energy"] == 9, "metadata does not take precedence"
     without = await dms.client.register_dataset(NewDataset(name="c"))
     assert without.conditions == {}

@@ -1,4 +1,4 @@
-"""The whole service at work: messages over a transport, consumers, loops, events."""
+"""The DMS works as a whole, with its transport, consumers, loops and events."""
 
 from collections.abc import AsyncIterator
 from uuid import UUID
@@ -6,7 +6,8 @@ from uuid import UUID
 import pytest
 
 from dms.wiring import build
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.states import DatasetState, StorageType
 from sluice.contracts.messages import (
     DMS_DELETIONS,
     DMS_FILES,
@@ -17,10 +18,9 @@ from sluice.contracts.messages import (
     RegisterFiles,
     UploadDataset,
 )
-from sluice.contracts.states import DatasetState, StorageType
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.dms.conftest import Dms
@@ -29,7 +29,7 @@ from tests.waiting import eventually
 
 @pytest.fixture
 async def transport(dms: Dms) -> AsyncIterator[Transport]:
-    """Two instances of the service run on it."""
+    """A transport that two instances of the service use."""
     transport = open_transport(dms.settings.broker_url, sluice_topology())
     settings = dms.settings.model_copy(update={"poll_seconds": 0.2})
     services = [build(settings, links=ProcessLinks(), transport=transport) for _ in range(2)]
@@ -52,7 +52,7 @@ async def in_state(dms: Dms, uids: list[UUID], state: DatasetState) -> bool:
     return all([(await dms.client.dataset(uid)).state is state for uid in uids])
 
 
-async def test_data_sets_live_their_whole_lives_by_messages_each_delivered_twice(
+async def test_data_sets_complete_their_lifecycle_by_messages_delivered_twice(
     dms: Dms, transport: Transport
 ) -> None:
     uploaded, deleted = (
@@ -95,7 +95,7 @@ async def test_data_sets_live_their_whole_lives_by_messages_each_delivered_twice
         assert await transport.dead_letters(queue, limit=10) == []
 
 
-async def test_a_message_that_contradicts_the_catalogue_is_kept_with_its_reason(
+async def test_message_that_contradicts_the_catalogue_becomes_a_dead_letter(
     dms: Dms, transport: Transport
 ) -> None:
     uid, files = await dms.filled("set", 1, close=False)

@@ -1,10 +1,10 @@
-"""Uploads and deletions that do not go on say so, and why."""
+"""Uploads and deletions that do not go on show the reason."""
 
 from uuid import UUID
 
 from dms.loops.workers import delete_once, upload_once
+from sluice.contracts.common.states import DatasetState, StorageType
 from sluice.contracts.messages import UploadDataset
-from sluice.contracts.states import DatasetState, StorageType
 from tests.integration.dms.conftest import Dms
 
 DISABLED = (
@@ -12,7 +12,7 @@ DISABLED = (
 )
 
 
-async def fail(dms: Dms, uid: UUID, *, times: int) -> None:
+async def fail_upload(dms: Dms, uid: UUID, *, times: int) -> None:
     for _ in range(times):
         await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
         assert await upload_once(dms.context)
@@ -22,21 +22,21 @@ async def waits_for(dms: Dms, uid: UUID) -> str | None:
     return (await dms.client.dataset_status(uid)).waits_for
 
 
-async def test_an_upload_to_a_disabled_storage_says_what_to_do_and_goes_on_when_it_is_done(
+async def test_upload_to_a_disabled_storage_shows_the_remedy_and_then_goes_on(
     dms: Dms,
 ) -> None:
     name = dms.storages[StorageType.OUTPUT].name
     await dms.client.disable_storage(name)
     uid, _ = await dms.filled("result")
     await dms.apply(UploadDataset(uid=uid))
-    assert await waits_for(dms, uid) is None, "it has not been tried yet"
-    await fail(dms, uid, times=4)
+    assert await waits_for(dms, uid) is None, "an upload without an attempt shows a reason"
+    await fail_upload(dms, uid, times=4)
     assert await waits_for(dms, uid) == f"its upload, which fails and is tried again: {DISABLED}"
-    assert (await dms.client.stalled()).stalled == [], "it may pass"
-    await fail(dms, uid, times=1)
+    assert (await dms.client.stalled()).stalled == [], "a transient failure is shown as stalled"
+    await fail_upload(dms, uid, times=1)
     other, _ = await dms.filled("another")
     await dms.apply(UploadDataset(uid=other))
-    await fail(dms, other, times=5)
+    await fail_upload(dms, other, times=5)
     [one] = (await dms.client.stalled()).stalled
     row = await dms.row(uid)
     assert (one.state, one.reason, one.halted, one.first.uid, one.number) == (
@@ -48,7 +48,7 @@ async def test_an_upload_to_a_disabled_storage_says_what_to_do_and_goes_on_when_
     )
     assert one.since == max(row["closed_at"], row["upload_requested_at"])
     await dms.client.enable_storage(name)
-    assert await upload_once(dms.context), "at once, not after a pause"
+    assert await upload_once(dms.context), "the upload still pauses"
     assert await upload_once(dms.context)
     assert [(await dms.client.dataset(known)).state for known in (uid, other)] == [
         DatasetState.UPLOADED
@@ -57,7 +57,7 @@ async def test_an_upload_to_a_disabled_storage_says_what_to_do_and_goes_on_when_
     assert (await dms.client.stalled()).stalled == []
 
 
-async def test_a_deletion_that_waits_for_a_person_says_so(dms: Dms) -> None:
+async def test_halted_deletion_is_shown_as_waiting_for_a_person(dms: Dms) -> None:
     uid, [file] = await dms.filled("result", 1)
     (dms.folder / "elsewhere").mkdir()
     folder = dms.path("result", "")
@@ -74,7 +74,7 @@ async def test_a_deletion_that_waits_for_a_person_says_so(dms: Dms) -> None:
     )
 
 
-async def test_of_many_reasons_those_left_out_are_counted(dms: Dms) -> None:
+async def test_reasons_beyond_the_limit_are_counted(dms: Dms) -> None:
     uids = [(await dms.filled(f"result-{number}", 1))[0] for number in range(3)]
     for number, uid in enumerate(uids):
         await dms.apply(UploadDataset(uid=uid))
@@ -91,4 +91,4 @@ async def test_of_many_reasons_those_left_out_are_counted(dms: Dms) -> None:
         " = $1",
         uids[2],
     )
-    assert (await dms.client.stalled(limit=1)).more == 0, "somebody is at it"
+    assert (await dms.client.stalled(limit=1)).more == 0, "a claimed upload is shown as stalled"

@@ -1,5 +1,4 @@
-"""Where storages may lie, apart from one another, tried out first; and how one is taken out of
-use."""
+"""Storages lie only in allowed places, do not overlap, and can be disabled."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
@@ -13,13 +12,13 @@ import pytest
 from dms.db.storages import insert_storage, lock_storages, set_enabled
 from dms.domain.storage_errors import StorageRefused
 from dms.loops.workers import delete_once, upload_once
-from dms.usecases.enable_storage import enable_storage
-from dms.usecases.register_storage import register_storage
-from dms.usecases.watch_storages import StorageMonitor
-from sluice.contracts.datasets import NewDataset, NewStorage
+from dms.usecases.storages.enable_storage import enable_storage
+from dms.usecases.storages.register_storage import register_storage
+from dms.usecases.storages.watch_storages import StorageMonitor
+from sluice.contracts.common.problems import Conflict, NotFound, ServiceError, Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
+from sluice.contracts.data.datasets import NewDataset, NewStorage
 from sluice.contracts.messages import UploadDataset
-from sluice.contracts.problems import Conflict, NotFound, ServiceError, Unprocessable
-from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from sluice.servicekit.database import Connection
 from tests.integration.dms.conftest import Dms
 from tests.waiting import eventually
@@ -29,13 +28,13 @@ LOGS = StorageType.LOGS
 
 @pytest.fixture
 def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with somebody's file, in no place where storages may be."""
+    """A folder with a foreign file, outside the places where storages may lie."""
     folder = tmp_path_factory.mktemp("outside")
     (folder / "precious").write_text("theirs")
     return folder
 
 
-def new(name: str, url: str | Path, **more: Any) -> NewStorage:
+def new_storage(name: str, url: str | Path, **more: Any) -> NewStorage:
     return NewStorage(
         name=name, type=LOGS, url=str(url) if "://" in str(url) else f"file://{url}", **more
     )
@@ -63,7 +62,7 @@ def new(name: str, url: str | Path, **more: Any) -> NewStorage:
         ),
     ],
 )
-async def test_a_storage_lies_where_the_settings_allow_it(
+async def test_storage_url_outside_the_allowed_places_is_refused(
     dms: Dms, outside: Path, url: str, sentence: str
 ) -> None:
     (dms.folder / "new").mkdir()
@@ -87,10 +86,10 @@ async def test_a_storage_lies_where_the_settings_allow_it(
         ("output", True),
     ],
 )
-async def test_no_folder_is_on_two_storages(
+async def test_storage_that_overlaps_another_storage_is_refused(
     dms: Dms, path: str, read_only: bool, enabled: bool
 ) -> None:
-    """Invariant 4: what one deletes may be what the other only reads."""
+    """Invariant 4: a deletion on one storage could remove files of a read-only storage."""
     (dms.folder / "logs" / "inner").mkdir()
     (dms.folder / "logs-by-link").symlink_to("logs")
     (dms.folder / "inner-by-link").symlink_to("logs/inner")
@@ -103,18 +102,21 @@ async def test_no_folder_is_on_two_storages(
             rf"'x'.*'{other}'.* are one folder, or one lies in the other|name is '{other}', not 'x'"
         ),
     ):
-        await dms.client.register_storage(new("x", dms.folder / path, read_only=read_only))
+        await dms.client.register_storage(new_storage("x", dms.folder / path, read_only=read_only))
 
 
-async def test_no_storage_is_put_around_others(dms: Dms, tmp_path: Path) -> None:
+async def test_storage_around_other_storages_is_refused(dms: Dms, tmp_path: Path) -> None:
     with pytest.raises(Conflict, match="one lies in the other"):
-        await dms.client.register_storage(new("all", tmp_path))
+        await dms.client.register_storage(new_storage("all", tmp_path))
 
 
-async def test_of_two_that_overlap_and_come_at_once_one_is_registered(dms: Dms) -> None:
+async def test_only_one_of_two_concurrent_overlapping_storages_is_registered(dms: Dms) -> None:
     (dms.folder / "new" / "inner").mkdir(parents=True)
     contexts = (dms.context, dms.other_context)
-    wanted = [new("outer", dms.folder / "new"), new("inner", dms.folder / "new" / "inner")]
+    wanted = [
+        new_storage("outer", dms.folder / "new"),
+        new_storage("inner", dms.folder / "new" / "inner"),
+    ]
     answers = await asyncio.gather(
         *(register_storage(context, one) for context, one in zip(contexts, wanted, strict=True)),
         return_exceptions=True,
@@ -125,8 +127,10 @@ async def test_of_two_that_overlap_and_come_at_once_one_is_registered(dms: Dms) 
 
 @asynccontextmanager
 async def meanwhile(dms: Dms, work: Awaitable[object]) -> AsyncIterator[Connection]:
-    """A transaction of another instance that holds the storages; in the end ``work``, which began
-    before, waits for it."""
+    """Lock the storages in a transaction of another instance, for which ``work`` waits.
+
+    After the transaction, ``work`` must fail with a conflict.
+    """
 
     async def waits() -> bool:
         return bool(
@@ -144,15 +148,18 @@ async def meanwhile(dms: Dms, work: Awaitable[object]) -> AsyncIterator[Connecti
         await task
 
 
-async def test_what_another_instance_registers_meanwhile_is_compared_too(dms: Dms) -> None:
+async def test_storage_registered_meanwhile_by_another_instance_is_compared(dms: Dms) -> None:
     (dms.folder / "new" / "inner").mkdir(parents=True)
-    outer, inner = new("outer", dms.folder / "new"), new("inner", dms.folder / "new" / "inner")
+    outer, inner = (
+        new_storage("outer", dms.folder / "new"),
+        new_storage("inner", dms.folder / "new" / "inner"),
+    )
     async with meanwhile(dms, register_storage(dms.context, outer)) as connection:
         assert await insert_storage(connection, uuid4(), inner)
     assert {one.name for one in await dms.client.storages(LOGS)} == {"logs-1", "inner"}
 
 
-async def test_what_another_instance_enables_meanwhile_is_compared_too(dms: Dms) -> None:
+async def test_storage_enabled_meanwhile_by_another_instance_is_compared(dms: Dms) -> None:
     for name in ("logs-1", "output-1"):
         await dms.client.disable_storage(name)
     (dms.folder / "logs").rmdir()
@@ -162,11 +169,11 @@ async def test_what_another_instance_enables_meanwhile_is_compared_too(dms: Dms)
     assert await dms.client.storages(LOGS) == []
 
 
-async def test_the_same_at_once_is_one_storage(dms: Dms) -> None:
+async def test_concurrent_equal_registrations_make_only_one_storage(dms: Dms) -> None:
     (dms.folder / "new").mkdir()
     answers = await asyncio.gather(
         *(
-            register_storage(context, new("new", dms.folder / "new"))
+            register_storage(context, new_storage("new", dms.folder / "new"))
             for context in (dms.context, dms.other_context) * 3
         )
     )
@@ -174,28 +181,30 @@ async def test_the_same_at_once_is_one_storage(dms: Dms) -> None:
     assert [made for _, made in answers].count(True) == 1
 
 
-async def test_a_storage_is_tried_out_and_left_as_it_was(dms: Dms, tmp_path: Path) -> None:
+async def test_storage_is_probed_without_leaving_files(dms: Dms, tmp_path: Path) -> None:
     for name in ("written", "read"):
         (tmp_path / name).mkdir()
-        await dms.client.register_storage(new(name, tmp_path / name, read_only=name == "read"))
+        await dms.client.register_storage(
+            new_storage(name, tmp_path / name, read_only=name == "read")
+        )
         assert list((tmp_path / name).iterdir()) == []
     (tmp_path / "file").touch()
     with pytest.raises(
         Unprocessable,
         match="cannot be used, the DMS has to read its list of files: there is no such folder",
     ):
-        await dms.client.register_storage(new("file", tmp_path / "file", read_only=True))
+        await dms.client.register_storage(new_storage("file", tmp_path / "file", read_only=True))
 
 
-async def test_one_that_cannot_be_written_is_refused_and_can_be_read(dms: Dms) -> None:
+async def test_unwritable_storage_is_refused_unless_it_is_read_only(dms: Dms) -> None:
     dms.context.watch.roots = ("file:///proc",)
     with pytest.raises(Unprocessable, match="the DMS has to write, read and delete a file there: "):
-        await register_storage(dms.context, new("proc", "/proc/self"))
-    _, made = await register_storage(dms.context, new("proc", "/proc/self", read_only=True))
+        await register_storage(dms.context, new_storage("proc", "/proc/self"))
+    _, made = await register_storage(dms.context, new_storage("proc", "/proc/self", read_only=True))
     assert made
 
 
-async def test_a_disabled_storage_gets_no_new_data_sets_and_what_is_on_it_goes_on(dms: Dms) -> None:
+async def test_disabled_storage_gets_no_new_data_sets_and_its_data_stays_usable(dms: Dms) -> None:
     going, files = await dms.filled("going", 2)
     kept, _ = await dms.filled("kept", 1)
     for _ in range(2):
@@ -222,7 +231,7 @@ async def test_a_disabled_storage_gets_no_new_data_sets_and_what_is_on_it_goes_o
             await call("nothing else")
 
 
-async def test_a_disabled_output_storage_gets_no_uploads(dms: Dms) -> None:
+async def test_disabled_output_storage_gets_no_uploads(dms: Dms) -> None:
     uid, _ = await dms.filled("result", 1)
     await dms.client.disable_storage("output-1")
     await dms.apply(UploadDataset(uid=uid))
@@ -232,7 +241,7 @@ async def test_a_disabled_output_storage_gets_no_uploads(dms: Dms) -> None:
     )
 
 
-async def test_a_storage_is_enabled_as_a_new_one_is_registered(dms: Dms) -> None:
+async def test_storage_is_checked_when_it_is_enabled(dms: Dms) -> None:
     await dms.client.disable_storage("logs-1")
     (dms.folder / "logs").rename(dms.folder / "elsewhere")
     with pytest.raises(Unprocessable, match="there is no such folder"):
@@ -241,13 +250,15 @@ async def test_a_storage_is_enabled_as_a_new_one_is_registered(dms: Dms) -> None
     with pytest.raises(Conflict, match=r"storage 'logs-1': .* and storage 'output-1'"):
         await dms.client.enable_storage("logs-1")
     await dms.client.disable_storage("output-1")
-    assert (await dms.client.enable_storage("logs-1")).enabled, "only enabled ones are in its way"
+    assert (await dms.client.enable_storage("logs-1")).enabled, (
+        "a disabled storage blocked another storage"
+    )
     with pytest.raises(Conflict, match=r"storage 'output-1': .* and storage 'logs-1'"):
         await dms.client.enable_storage("output-1")
 
 
 class Legacy:
-    """Storages as releases before took them: any folder, any scheme."""
+    """Storages that earlier releases accepted, with any folder and any scheme."""
 
     def __init__(self, dms: Dms, outside: Path) -> None:
         self._dms = dms
@@ -264,7 +275,7 @@ class Legacy:
         await self._dms.fetch(sql, name, type_, url, read_only)
 
     async def warnings(self) -> dict[str, str]:
-        """What the service says of its storages, after it has looked."""
+        """Return the warnings of the storages after a check."""
         await self._dms.watch.look()
         return {
             one.name: one.warning
@@ -278,7 +289,7 @@ def legacy(dms: Dms, outside: Path) -> Legacy:
     return Legacy(dms, outside)
 
 
-async def test_storages_of_before_that_do_not_fit_are_read_and_deleted_from_and_get_nothing_new(
+async def test_disallowed_storage_of_an_earlier_release_gets_no_new_data(
     dms: Dms, legacy: Legacy
 ) -> None:
     await legacy.add("away", legacy.outside)
@@ -297,8 +308,8 @@ async def test_storages_of_before_that_do_not_fit_are_read_and_deleted_from_and_
         await dms.client.register_files(uid, [astray])
 
 
-async def test_no_storage_is_added_where_tools_may_read(dms: Dms) -> None:
-    """Unless a place for storages lies within, and the storage in that: it is hidden from them."""
+async def test_storage_in_a_path_that_tools_may_read_is_refused(dms: Dms) -> None:
+    """An allowed place for storages within the path is accepted, as it is hidden from tools."""
     for folder in ("opt/shared", "opt/store/one", "other"):
         (dms.folder / folder).mkdir(parents=True)
     (dms.folder / "way-in").symlink_to(dms.folder / "opt" / "shared")
@@ -321,9 +332,7 @@ async def register(dms: Dms, url: str) -> None:
         )
 
 
-async def test_what_lies_on_a_storage_that_does_not_fit_is_deleted(
-    dms: Dms, legacy: Legacy
-) -> None:
+async def test_data_on_a_disallowed_storage_can_be_deleted(dms: Dms, legacy: Legacy) -> None:
     uid, files = await dms.filled("old", 2, DatasetType.LOGS)
     dms.watch.roots = ("file:///nowhere",)
     assert set(await legacy.warnings()) == {f"{type_}-1" for type_ in StorageType}
@@ -333,7 +342,7 @@ async def test_what_lies_on_a_storage_that_does_not_fit_is_deleted(
     assert not dms.path("old", files[0].name, DatasetType.LOGS).exists()
 
 
-async def test_two_of_before_that_overlap_are_apart_when_one_is_disabled(
+async def test_overlap_of_storages_of_an_earlier_release_is_resolved_by_disabling(
     dms: Dms, legacy: Legacy
 ) -> None:
     (dms.folder / "logs" / "archive").mkdir()
@@ -349,7 +358,7 @@ async def test_two_of_before_that_overlap_are_apart_when_one_is_disabled(
 async def test_nothing_on_a_read_only_storage_is_deleted_through_another(
     dms: Dms, legacy: Legacy
 ) -> None:
-    """Invariant 4. The text of the URLs does not show that one lies in the other."""
+    """Invariant 4: the URLs do not show that one storage lies in the other."""
     (dms.folder / "logs" / "archive").mkdir()
     (dms.folder / "by-link").symlink_to("logs/archive")
     uid = await dms.dataset("archive", DatasetType.LOGS)
@@ -366,7 +375,9 @@ async def test_nothing_on_a_read_only_storage_is_deleted_through_another(
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.DELETED
-    assert dms.path("archive", file.name, DatasetType.LOGS).exists(), "it is only forgotten"
+    assert dms.path("archive", file.name, DatasetType.LOGS).exists(), (
+        "a file of a read-only storage was removed"
+    )
     assert not dms.path("beside", beside.name, DatasetType.LOGS).exists()
     await dms.client.delete_dataset(empty)
     assert await delete_once(dms.context)

@@ -1,15 +1,15 @@
-"""Files that attempts left behind are removed, and nothing else is."""
+"""The sweep removes files that attempts left behind, and no others."""
 
 from pathlib import Path
 
 import pytest
 
 from dms.loops.workers import delete_once, sweep_once
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.states import DatasetType, StorageType
+from sluice.contracts.common.states import DatasetType, StorageType
+from sluice.contracts.data.datasets import NewDataset
 from tests.integration.dms.conftest import Dms
 
-#: Checkpoints of jobs among them, beside their logs.
+#: Files that attempts leave: outputs, logs, checkpoints and half-written files.
 LEFT = [
     "00000001.2-data.bin",
     "00000077.1.log",
@@ -34,10 +34,12 @@ async def sweep_all(dms: Dms) -> None:
         pass
 
 
-async def test_unregistered_files_of_attempts_go_when_the_data_set_closes(dms: Dms) -> None:
+async def test_unregistered_files_of_attempts_are_removed_when_the_data_set_closes(
+    dms: Dms,
+) -> None:
     uid, files = await dms.filled("set", 3, close=False)
     leave(dms, "set", [*LEFT, *OTHERS])
-    assert not await sweep_once(dms.context), "attempts still write into an open data set"
+    assert not await sweep_once(dms.context), "an open data set was swept"
     await dms.client.close_dataset(uid)
     await sweep_all(dms)
     assert dms.files_on(StorageType.INTERMEDIATE) == sorted(
@@ -45,9 +47,7 @@ async def test_unregistered_files_of_attempts_go_when_the_data_set_closes(dms: D
     )
 
 
-async def test_links_that_attempts_left_do_not_stop_the_end_of_a_data_set(
-    dms: Dms, tmp_path: Path
-) -> None:
+async def test_links_left_by_attempts_do_not_block_the_sweep(dms: Dms, tmp_path: Path) -> None:
     uid, files = await dms.filled("set", 1, close=False)
     (tmp_path / "kept").write_text("kept")
     targets = {
@@ -64,7 +64,7 @@ async def test_links_that_attempts_left_do_not_stop_the_end_of_a_data_set(
     assert (tmp_path / "kept").read_text() == "kept"
 
 
-async def test_the_folder_is_looked_through_a_second_time_and_no_third(dms: Dms) -> None:
+async def test_folder_is_swept_a_second_time_and_no_third_time(dms: Dms) -> None:
     uid, _ = await dms.filled("set", 1)
     await sweep_all(dms)
     assert (await dms.row(uid))["sweep_at"] is not None
@@ -79,7 +79,7 @@ async def test_the_folder_is_looked_through_a_second_time_and_no_third(dms: Dms)
     assert (await dms.row(uid))["sweep_at"] is None
 
 
-async def test_a_folder_that_a_late_attempt_made_again_after_the_deletion_goes(dms: Dms) -> None:
+async def test_folder_recreated_by_a_late_attempt_after_the_deletion_is_removed(dms: Dms) -> None:
     uid, _ = await dms.filled("set", 1)
     await dms.client.delete_dataset(uid)
     assert await delete_once(dms.context)
@@ -90,7 +90,7 @@ async def test_a_folder_that_a_late_attempt_made_again_after_the_deletion_goes(d
 
 
 async def test_folder_of_an_input_loses_only_half_written_files(dms: Dms) -> None:
-    """The rest of the folder belongs to whoever filled it."""
+    """The other files belong to the owner of the folder."""
     *others, half = LEFT
     others.append(".part-of-mine")
     uid, _ = await dms.filled("given", 1, DatasetType.INPUT)
@@ -101,7 +101,7 @@ async def test_folder_of_an_input_loses_only_half_written_files(dms: Dms) -> Non
     assert dms.files_on(StorageType.INPUT) == sorted(f"given/{name}" for name in others)
 
 
-async def test_files_that_another_data_set_registered_there_stay(dms: Dms) -> None:
+async def test_files_registered_by_another_data_set_are_not_swept(dms: Dms) -> None:
     uid, _ = await dms.filled("set", 1, close=False)
     other = await dms.dataset("other")
     file = dms.write("set", 8)
@@ -111,7 +111,7 @@ async def test_files_that_another_data_set_registered_there_stay(dms: Dms) -> No
     assert dms.path("set", file.name).exists()
 
 
-async def test_a_folder_inside_another_data_sets_is_not_touched_by_it(dms: Dms) -> None:
+async def test_nested_folder_of_another_data_set_is_neither_swept_nor_deleted(dms: Dms) -> None:
     outer, _ = await dms.filled("outer", 1, close=False)
     url = dms.storages[StorageType.INTERMEDIATE].url + "/outer/inner"
     await dms.client.register_dataset(
@@ -126,7 +126,7 @@ async def test_a_folder_inside_another_data_sets_is_not_touched_by_it(dms: Dms) 
 
 
 @pytest.mark.parametrize("column", ["read_only", "NOT enabled"])
-async def test_read_only_storages_are_not_swept_and_those_out_of_use_are(
+async def test_read_only_storages_are_not_swept_and_disabled_storages_are(
     dms: Dms, column: str
 ) -> None:
     await dms.filled("set", 1)

@@ -1,4 +1,4 @@
-"""Bringing real files to the output storage (invariants 4 and 7)."""
+"""Outputs are uploaded to the output storage (invariants 4 and 7)."""
 
 import asyncio
 import shutil
@@ -10,16 +10,16 @@ from uuid import UUID
 import pytest
 
 from dms.loops.workers import delete_once, sweep_once, upload_once
-from dms.usecases import upload_dataset as uploading
-from sluice.contracts.datasets import NewStorage
+from dms.usecases.uploads import upload_dataset as uploading
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
+from sluice.contracts.data.datasets import NewStorage
 from sluice.contracts.messages import DATASET_CLOSED, RegisterFiles, UploadDataset
-from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.states import DatasetState, DatasetType, StorageType
 from tests.integration.dms.conftest import Dms
 
 
 async def events(dms: Dms, uid: UUID) -> list[str]:
-    """States in the events that were sent of the data set."""
+    """Return the states in the events about the data set."""
     rows = await dms.fetch(
         "SELECT convert_from(body, 'UTF8')::jsonb AS event FROM outbox WHERE destination = $1",
         DATASET_CLOSED,
@@ -29,11 +29,11 @@ async def events(dms: Dms, uid: UUID) -> list[str]:
     ]
 
 
-async def test_files_move_to_the_output_storage_under_a_readable_name(dms: Dms) -> None:
+async def test_upload_moves_files_to_a_readable_folder_on_the_output_storage(dms: Dms) -> None:
     uid, files = await dms.filled("chain.merge.out", 5, meta={"output_name": "run 7"})
     contents = {file.name: dms.path("chain.merge.out", file.name).read_bytes() for file in files}
     await dms.apply(UploadDataset(uid=uid))
-    assert (await dms.client.dataset(uid)).usable, "it can be read all the while"
+    assert (await dms.client.dataset(uid)).usable, "the data set is not usable during the upload"
     assert await upload_once(dms.context)
     dataset = await dms.client.dataset(uid)
     folder = dms.folder / "output" / "run_7.chain.merge.out"
@@ -51,11 +51,11 @@ async def test_files_move_to_the_output_storage_under_a_readable_name(dms: Dms) 
     storages = {storage.type: storage.used for storage in await dms.client.storages()}
     assert (storages[StorageType.INTERMEDIATE], storages[StorageType.OUTPUT]) == (0, dataset.bytes)
     assert (await dms.client.register_files(uid, files)).known == 5, (
-        "the first registration may be repeated even now"
+        "a repeated registration was refused after the upload"
     )
 
 
-async def test_an_upload_delivered_twice_is_one(dms: Dms) -> None:
+async def test_upload_delivered_twice_is_done_once(dms: Dms) -> None:
     uid, files = await dms.filled("result")
     for _ in range(2):
         await dms.apply(UploadDataset(uid=uid))
@@ -66,7 +66,7 @@ async def test_an_upload_delivered_twice_is_one(dms: Dms) -> None:
     assert await events(dms, uid) == ["closed", "uploaded"]
 
 
-async def test_an_upload_asked_for_before_the_last_file_came_waits_for_it(dms: Dms) -> None:
+async def test_upload_waits_for_the_last_file(dms: Dms) -> None:
     uid, _ = await dms.filled("result", 2, close=False)
     await dms.apply(UploadDataset(uid=uid))
     await dms.apply(RegisterFiles(dataset_uid=uid, close_at=3))
@@ -77,14 +77,14 @@ async def test_an_upload_asked_for_before_the_last_file_came_waits_for_it(dms: D
     assert len(dms.files_on(StorageType.OUTPUT)) == 3
 
 
-async def test_a_data_set_without_files_is_uploaded_too(dms: Dms) -> None:
+async def test_data_set_without_files_is_uploaded_too(dms: Dms) -> None:
     uid, _ = await dms.filled("empty", 0)
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.context)
     assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
 
 
-async def test_what_cannot_be_uploaded_is_refused(dms: Dms) -> None:
+async def test_upload_of_an_input_or_unknown_data_set_is_refused(dms: Dms) -> None:
     given, _ = await dms.filled("given", type_=DatasetType.INPUT)
     with pytest.raises(Unprocessable, match="'given' cannot be uploaded: it is an input"):
         await dms.apply(UploadDataset(uid=given))
@@ -92,7 +92,7 @@ async def test_what_cannot_be_uploaded_is_refused(dms: Dms) -> None:
         await dms.apply(UploadDataset(uid=UUID(int=0)))
 
 
-async def test_a_deletion_that_overtakes_the_upload_stands(dms: Dms) -> None:
+async def test_upload_after_a_deletion_has_no_effect(dms: Dms) -> None:
     gone, _ = await dms.filled("gone")
     await dms.client.delete_dataset(gone)
     await dms.apply(UploadDataset(uid=gone))
@@ -103,7 +103,7 @@ async def test_a_deletion_that_overtakes_the_upload_stands(dms: Dms) -> None:
     assert not await upload_once(dms.context)
 
 
-async def test_a_damaged_copy_is_never_taken_for_the_file(dms: Dms) -> None:
+async def test_damaged_file_is_not_uploaded_and_no_file_is_removed(dms: Dms) -> None:
     uid, files = await dms.filled("result", 3)
     dms.path("result", files[1].name).write_bytes(b"x" * files[1].size)
     await dms.apply(UploadDataset(uid=uid))
@@ -113,7 +113,7 @@ async def test_a_damaged_copy_is_never_taken_for_the_file(dms: Dms) -> None:
     assert files[1].name in row["reason"]
     assert files[1].name not in "".join(dms.files_on(StorageType.OUTPUT))
     assert len(dms.files_on(StorageType.INTERMEDIATE)) == 3, (
-        "nothing is removed before everything is safe"
+        "a file was removed before all files were uploaded"
     )
     dms.write("result", 1)
     await dms.fetch("UPDATE datasets SET retry_at = now() WHERE uid = $1", uid)
@@ -129,7 +129,7 @@ def with_another_content(path: Path) -> None:
     ("spoil", "reason"),
     [(Path.unlink, "is not there"), (with_another_content, "has another content: expected sha256")],
 )
-async def test_an_upload_that_cannot_succeed_ends_with_its_reason(
+async def test_upload_that_cannot_succeed_is_given_up_with_its_reason(
     dms: Dms, spoil: Callable[[Path], None], reason: str
 ) -> None:
     uid, files = await dms.filled("result", 3)
@@ -143,13 +143,15 @@ async def test_an_upload_that_cannot_succeed_ends_with_its_reason(
     [told] = await dms.client.uploads_of([uid])
     assert told.lost is not None
     assert f"file {files[1].name!r} {reason}" in told.lost
-    assert not await upload_once(dms.context), "it is not tried again by itself"
-    assert (await dms.client.stalled()).stalled == [], "its failed chain tells"
+    assert not await upload_once(dms.context), "the upload was tried again"
+    assert (await dms.client.stalled()).stalled == [], (
+        "an upload that was given up is shown as stalled"
+    )
     [plain] = await dms.client.datasets_of([uid])
-    assert plain.lost is None, "those who do not ask may not know the field"
+    assert plain.lost is None, "a client that did not ask got the field"
 
 
-async def test_an_upload_whose_place_is_taken_ends_and_keeps_the_other_file(dms: Dms) -> None:
+async def test_upload_to_a_taken_path_is_given_up_and_keeps_the_other_file(dms: Dms) -> None:
     uid, files = await dms.filled("result", 2)
     taken = dms.write("result", 1, b"of another", DatasetType.OUTPUT)
     await dms.client.register_files(await dms.dataset("other"), [taken])
@@ -162,10 +164,10 @@ async def test_an_upload_whose_place_is_taken_ends_and_keeps_the_other_file(dms:
     assert "a file of another data set is registered here" in told.lost
     place = dms.path("result", files[1].name, DatasetType.OUTPUT)
     assert place.read_bytes() == b"of another"
-    assert not await upload_once(dms.context), "it is not tried again by itself"
+    assert not await upload_once(dms.context), "the upload was tried again"
 
 
-async def test_without_room_on_any_output_storage_it_rests_and_says_so(
+async def test_upload_without_room_on_output_storages_waits_with_its_reason(
     dms: Dms, tmp_path: Path
 ) -> None:
     await dms.fetch("UPDATE storages SET capacity = 1 WHERE type = 'output'")
@@ -186,7 +188,7 @@ async def test_without_room_on_any_output_storage_it_rests_and_says_so(
     assert len(list((tmp_path / "new" / "result").iterdir())) == 3
 
 
-async def test_a_file_of_another_data_set_stays_where_it_is(dms: Dms) -> None:
+async def test_upload_keeps_a_file_that_another_data_set_shares(dms: Dms) -> None:
     uid, files = await dms.filled("result", 2)
     other = await dms.dataset("other")
     await dms.client.register_files(other, files[:1])
@@ -196,14 +198,14 @@ async def test_a_file_of_another_data_set_stays_where_it_is(dms: Dms) -> None:
     await dms.client.delete_dataset(other)
     assert await delete_once(dms.context)
     assert dms.files_on(StorageType.INTERMEDIATE) == [], (
-        "the uploaded data set holds its own copy, not this one"
+        "the file was kept after the other data set was deleted"
     )
     assert len(dms.files_on(StorageType.OUTPUT)) == 2
     [listed, _] = (await dms.client.files(uid)).files
     assert listed.url.startswith(f"{(await dms.client.dataset(uid)).url}/")
 
 
-async def test_two_instances_upload_many_data_sets_each_once(dms: Dms) -> None:
+async def test_two_instances_upload_each_data_set_once(dms: Dms) -> None:
     uids = [(await dms.filled(f"d{number}", 10))[0] for number in range(4)]
     for uid in uids:
         await dms.apply(UploadDataset(uid=uid))
@@ -224,7 +226,7 @@ async def test_two_instances_upload_many_data_sets_each_once(dms: Dms) -> None:
         assert await events(dms, uid) == ["closed", "uploaded"]
 
 
-async def test_invariant_7_killed_after_some_files_it_goes_on_with_the_others(
+async def test_invariant_7_upload_resumes_after_a_kill_with_the_remaining_files(
     dms: Dms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uid, files = await dms.filled("result", 6)
@@ -243,20 +245,20 @@ async def test_invariant_7_killed_after_some_files_it_goes_on_with_the_others(
     monkeypatch.setattr(uploading, "_record", stuck_at_the_second)
     task = asyncio.create_task(upload_once(dms.context))
     await asyncio.wait_for(reached.wait(), 30)
-    assert not await upload_once(dms.other_context), "it is in the other's hand"
+    assert not await upload_once(dms.other_context), "the claim of the other instance was ignored"
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    assert len(dms.files_on(StorageType.OUTPUT)) == 4, "two noted, two not"
+    assert len(dms.files_on(StorageType.OUTPUT)) == 4, "not exactly two pages were copied"
     copied = await _copied(dms, monkeypatch)
     assert await upload_once(dms.other_context)
-    assert copied == [file.name for file in files[2:]], "what was noted is not copied again"
+    assert copied == [file.name for file in files[2:]], "recorded files were copied again"
     assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
     assert len(dms.files_on(StorageType.OUTPUT)) == 6
     assert dms.files_on(StorageType.INTERMEDIATE) == []
 
 
 async def _copied(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """A list that fills with the names of the files copied from here on."""
+    """Return a list that collects the names of the files copied from now on."""
     names: list[str] = []
     copy = uploading._copy
 
@@ -268,7 +270,7 @@ async def _copied(dms: Dms, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return names
 
 
-async def test_a_deletion_ends_an_upload_and_removes_what_was_copied(
+async def test_deletion_ends_an_upload_and_removes_copied_files(
     dms: Dms, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     uid, _ = await dms.filled("result", 4)
@@ -287,13 +289,13 @@ async def test_a_deletion_ends_an_upload_and_removes_what_was_copied(
         await dms.apply(UploadDataset(uid=dataset))
         assert await upload_once(dms.context)
         assert (await dms.client.dataset(dataset)).state is DatasetState.DELETING
-    assert len(dms.files_on(StorageType.OUTPUT)) == 5, "copied, and not noted"
+    assert len(dms.files_on(StorageType.OUTPUT)) == 5, "the files were not copied"
     while await delete_once(dms.context):
         pass
     assert dms.files_on(StorageType.OUTPUT) == dms.files_on(StorageType.INTERMEDIATE) == []
 
 
-async def test_invariant_4_a_link_out_of_the_storage_halts_the_upload(
+async def test_invariant_4_link_out_of_the_storage_halts_the_upload(
     dms: Dms, tmp_path: Path
 ) -> None:
     uid, files = await dms.filled("astray", 1)
@@ -313,7 +315,7 @@ async def test_invariant_4_a_link_out_of_the_storage_halts_the_upload(
     assert (await dms.client.dataset(uid)).state is DatasetState.UPLOADED
 
 
-async def test_what_attempts_leave_in_the_old_folder_after_the_upload_is_swept(dms: Dms) -> None:
+async def test_files_left_in_the_old_folder_after_the_upload_are_swept(dms: Dms) -> None:
     uid, _ = await dms.filled("result", 1)
     await dms.apply(UploadDataset(uid=uid))
     assert await upload_once(dms.context)

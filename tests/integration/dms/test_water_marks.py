@@ -1,4 +1,4 @@
-"""Input storages that have reached their high water mark, until they are below the low one."""
+"""An input storage is filling from its high watermark until it is below its low watermark."""
 
 import asyncio
 from uuid import UUID, uuid4
@@ -6,17 +6,17 @@ from uuid import UUID, uuid4
 import pytest
 
 from dms.loops.workers import delete_once
-from dms.usecases.watch_water_marks import set_marks, watch_water_marks
-from sluice.contracts.datasets import NewStorage, Storage, WaterMarks
-from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.states import DatasetType, StorageType
+from dms.usecases.storages.watch_water_marks import set_marks, watch_water_marks
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.common.states import DatasetType, StorageType
+from sluice.contracts.data.datasets import NewStorage, Storage, WaterMarks
 from tests.integration.dms.conftest import Dms
 
 NAME = "input-1"
 
 
 async def storage(dms: Dms) -> Storage:
-    """As it is found after a look at the levels by two instances at once."""
+    """Return the input storage after two instances have updated its level at once."""
     await asyncio.gather(*(watch_water_marks(dms.database, dms.watch.free) for _ in range(2)))
     return next(
         one
@@ -37,7 +37,7 @@ async def delete(dms: Dms, uid: UUID) -> None:
     assert await delete_once(dms.context)
 
 
-async def test_it_fills_and_is_worked_off(dms: Dms) -> None:
+async def test_storage_is_filling_between_its_high_and_its_low_watermark(dms: Dms) -> None:
     await dms.client.mark_storage(NAME, WaterMarks(low=50, high=100))
     first = await filled(dms, "first", 60)
     assert (await storage(dms)).filling_since is None
@@ -45,15 +45,15 @@ async def test_it_fills_and_is_worked_off(dms: Dms) -> None:
     since = (await storage(dms)).filling_since
     assert since is not None
     await delete(dms, second)
-    assert (await storage(dms)).filling_since == since, "between the marks it stays as it was"
+    assert (await storage(dms)).filling_since == since, "the state changed between the watermarks"
     await delete(dms, first)
     assert (await storage(dms)).filling_since is None
     assert await dms.client.on_storage(NAME, [first, third, uuid4()]) == [third], (
-        "what is deleted lies nowhere"
+        "a deleted data set is listed"
     )
 
 
-async def test_marks_count_at_once_and_can_be_taken_away(dms: Dms) -> None:
+async def test_watermarks_take_effect_at_once_and_can_be_removed(dms: Dms) -> None:
     await filled(dms, "there", 60)
     marks = WaterMarks(low=10, high=20)
     marked = await dms.client.mark_storage(NAME, marks)
@@ -61,17 +61,17 @@ async def test_marks_count_at_once_and_can_be_taken_away(dms: Dms) -> None:
     assert (await dms.client.mark_storage(NAME, marks)).filling_since == marked.filling_since
     assert (
         await dms.client.mark_storage(NAME, WaterMarks(low=60, high=90))
-    ).filling_since is None, "others begin anew"
+    ).filling_since is None, "new watermarks kept the old state"
     assert (await dms.client.unmark_storage(NAME)).marks is None
     assert (await storage(dms)).marks is None
     listed = [one.model_dump() for one in await dms.client.storages(StorageType.INPUT)]
     assert all("marks" not in one and "filling_since" not in one for one in listed), (
-        "the release before knows no such fields"
+        "clients of the previous release get new fields"
     )
 
 
-async def test_without_a_capacity_shares_are_of_what_lies_there_and_is_free(dms: Dms) -> None:
-    """As on the storages of an embedded system."""
+async def test_relative_watermarks_without_a_capacity_refer_to_the_file_system(dms: Dms) -> None:
+    """Storages of an embedded system have no capacity."""
     free = dms.watch.free[dms.storages[StorageType.INPUT].url]
     marks = WaterMarks(low=20 / free, high=50 / free)
     assert (await dms.client.mark_storage(NAME, marks)).filling_since is None
@@ -81,7 +81,7 @@ async def test_without_a_capacity_shares_are_of_what_lies_there_and_is_free(dms:
     assert (await storage(dms)).filling_since is None
 
 
-async def test_a_storage_is_marked_before_an_instance_has_seen_it(dms: Dms) -> None:
+async def test_storage_gets_watermarks_before_an_instance_has_checked_it(dms: Dms) -> None:
     (dms.folder / "fresh").mkdir()
     await dms.client.register_storage(
         NewStorage(name="fresh", type=StorageType.INPUT, url=f"file://{dms.folder / 'fresh'}")
@@ -91,13 +91,13 @@ async def test_a_storage_is_marked_before_an_instance_has_seen_it(dms: Dms) -> N
     assert marked.marks == marks
 
 
-async def test_marks_are_answered_with_the_reason_why_the_storage_gets_no_data(dms: Dms) -> None:
+async def test_answer_to_watermarks_has_the_reason_why_the_storage_gets_no_data(dms: Dms) -> None:
     dms.watch.objections = {dms.storages[StorageType.INPUT].id: "its folder is a link"}
     marked = await dms.client.mark_storage(NAME, WaterMarks(low=50, high=100))
     assert marked.warning == "its folder is a link"
 
 
-async def test_marks_that_a_storage_cannot_have_are_refused(dms: Dms) -> None:
+async def test_watermarks_of_an_unsuitable_storage_are_refused(dms: Dms) -> None:
     with pytest.raises(Unprocessable, match="are for input storages, and it is of type logs"):
         await dms.client.mark_storage("logs-1", WaterMarks(low=10, high=20))
     bucket = ("bucket", "input", "s3://bucket/input")

@@ -1,4 +1,4 @@
-"""Pilots of a system hide its storages from tools, wherever they lie."""
+"""Pilots of a local system hide its storages from tools."""
 
 import json
 from pathlib import Path
@@ -12,12 +12,12 @@ from sluice.embedded.readiness import require_pilots
 from tests.e2e.commands import sluice
 from tests.e2e.systems import NO_CONTAINERS, home_folder
 
-#: A variable that only pilots are given.
+#: An environment variable that only pilots have.
 PILOT_NAME = "SLUICE_PILOT_NAME"
 
 
 def hidden_by_pilot(pid: int) -> list[str]:
-    """Return what the pilot of the system of this process is told to hide."""
+    """Return the paths that the pilot of a system must hide."""
     variables = [child.environ() for child in psutil.Process(pid).children()]
     [told] = [each["SLUICE_PILOT_SANDBOX_HIDDEN"] for each in variables if PILOT_NAME in each]
     found: list[str] = json.loads(told)
@@ -27,7 +27,7 @@ def hidden_by_pilot(pid: int) -> list[str]:
 def test_storages_outside_the_home_are_hidden_from_tools(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From the next start on. Where storages may lie in what tools see, from the first."""
+    """A new storage is hidden from the next start, a storage root in visible paths at once."""
     for name, value in NO_CONTAINERS.items():
         monkeypatch.setenv(name, value)
     archive = tmp_path / "archive"

@@ -1,4 +1,4 @@
-"""The file system of a home folder is full: the cause is told, and a reserve lets it start."""
+"""A full file system of the home folder is named as the cause, and a reserve allows the start."""
 
 import shutil
 import tempfile
@@ -19,11 +19,11 @@ from sluice.embedded.home_space import (
 )
 from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.process import start_detached
-from sluice.servicekit.lifecycle import running
+from sluice.servicekit.running.lifecycle import running
 from tests.faults.storage import SmallDisk
 from tests.needs import ROOT_RIGHTS
 
-#: MB of a file system: with room for a database and the reserve.
+#: MB of a file system with room for a database and the reserve.
 DISK = 300
 
 pytestmark = pytest.mark.needs(ROOT_RIGHTS)
@@ -34,7 +34,7 @@ def disk() -> Iterator[SmallDisk]:
     folder = Path(tempfile.mkdtemp(prefix="sluice-small-"))
     disk = SmallDisk(folder, megabytes=DISK)
     if not disk.full:
-        pytest.skip("no file system can be mounted here")
+        pytest.skip("cannot mount a file system on this machine")
     yield disk
     disk.close()
     shutil.rmtree(folder, ignore_errors=True)
@@ -75,7 +75,7 @@ async def test_database_starts_on_a_full_file_system_with_the_reserve(
         await connection.close()
     assert not home.reserve.exists()
     keep_reserve(home.reserve)
-    assert not home.reserve.exists(), "there is no plenty of room"
+    assert not home.reserve.exists(), "a reserve was made without plenty of room"
 
 
 def test_only_a_full_file_system_is_named_as_the_cause(home: Home) -> None:

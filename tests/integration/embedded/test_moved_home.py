@@ -1,4 +1,4 @@
-"""A home folder that was moved works where it is now."""
+"""A system works after its home folder was moved."""
 
 import json
 from pathlib import Path
@@ -11,10 +11,10 @@ from tests.e2e.commands import sluice, write_texts
 from tests.e2e.systems import NO_CONTAINERS, home_folder
 
 
-def test_system_follows_its_home_with_and_without_a_link_in_the_old_place(
+def test_system_works_after_its_home_moved_with_and_without_a_link(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also to a place whose name a database has to quote."""
+    """The name of one of the places needs quoting in the database."""
     for name, value in NO_CONTAINERS.items():
         monkeypatch.setenv(name, value)
     with home_folder() as first:

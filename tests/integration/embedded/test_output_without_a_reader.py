@@ -1,4 +1,4 @@
-"""A process whose output nobody reads goes on."""
+"""A process goes on when nobody reads its output."""
 
 import os
 import pty
@@ -10,7 +10,7 @@ import pytest
 
 from tests.waiting import wait_until
 
-#: Writes 3 MB, then makes a file, and ends when its input ends.
+#: Writes 3 MB, makes a file, and ends when its input ends.
 WRITER = """
 import sys
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_process_goes_on_while_nobody_reads_its_output(tmp_path: Path, terminal:
     os.close(read)
 
 
-def test_what_is_read_comes_whole_and_what_is_dropped_is_told(tmp_path: Path) -> None:
+def test_buffered_output_comes_unchanged_and_dropped_bytes_are_counted(tmp_path: Path) -> None:
     goes_on = tmp_path / "goes-on"
     with subprocess.Popen(
         [sys.executable, "-c", WRITER, str(goes_on)],

@@ -1,4 +1,4 @@
-"""Where a system listens, and what is said where it cannot be reached."""
+"""A system finds an address to listen on, or names the reason why it cannot."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ from tests.architecture.sources import ROOT
 #: Leaves `::1` as the only address.
 PREPARE = str(ROOT / "tests" / "environments" / "ipv6_only.py")
 
-#: Looks for a free port on a machine whose loopback interface is down.
+#: Looks for a free port on a machine whose loopback interface may be down.
 LOOK = """
 import asyncio
 from sluice.embedded.port import LOOPBACK, find_loopback, require_free_port
@@ -27,7 +27,7 @@ def in_new_network(script: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_machine_without_a_loopback_interface_is_told_of() -> None:
+def test_missing_loopback_interface_is_named_with_its_remedy() -> None:
     done = in_new_network(LOOK)
     assert done.stdout == "None\n"
     assert "cannot listen on 127.0.0.1:0: nobody can connect" in done.stderr

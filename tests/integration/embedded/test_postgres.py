@@ -1,4 +1,4 @@
-"""The embedded database server, beside what an earlier one has left in its folder."""
+"""The embedded database server starts beside what an earlier server has left in its folder."""
 
 import asyncio
 import os
@@ -17,12 +17,12 @@ from sluice.embedded.home import Home
 from sluice.embedded.leftover_processes import end_leftover_processes
 from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.postmaster import postmaster_of
-from sluice.servicekit.lifecycle import running
+from sluice.servicekit.running.lifecycle import running
 from tests.e2e.systems import home_folder
 from tests.waiting import eventually
 
-#: Starts the server of a folder and waits; without "tied" as on a machine where nothing ends it
-#: with who started it.
+#: Starts the server of a folder and waits. Without "tied", the server outlives its parent, as it
+#: does where the operating system cannot end it with the parent.
 SYSTEM = """
 import asyncio, sys
 from pathlib import Path
@@ -41,7 +41,7 @@ asyncio.run(run())
 
 @pytest.fixture(scope="module")
 def home() -> Iterator[Home]:
-    """Its database server has run once."""
+    """A home folder whose database server has run once."""
     with home_folder() as folder:
         home = Home(folder)
         home.open()
@@ -56,7 +56,7 @@ async def start_and_stop(home: Home) -> None:
 
 
 def kill_a_system(home: Home, how: str) -> None:
-    """After it has started its server."""
+    """Kill a system after it has started its server."""
     with subprocess.Popen(
         [sys.executable, "-c", SYSTEM, str(home.database), how], stdout=subprocess.PIPE
     ) as system:
@@ -65,7 +65,7 @@ def kill_a_system(home: Home, how: str) -> None:
         system.kill()
 
 
-async def answers(server: EmbeddedPostgres) -> bool:
+async def accepts_connections(server: EmbeddedPostgres) -> bool:
     try:
         connection = await asyncpg.connect(server.url("one"))
     except (OSError, asyncpg.PostgresError):
@@ -74,7 +74,7 @@ async def answers(server: EmbeddedPostgres) -> bool:
     return True
 
 
-async def test_it_ends_with_who_started_it(home: Home) -> None:
+async def test_server_ends_with_its_parent_process(home: Home) -> None:
     await asyncio.to_thread(kill_a_system, home, "tied")
 
     async def has_ended() -> bool:
@@ -83,7 +83,7 @@ async def test_it_ends_with_who_started_it(home: Home) -> None:
     await eventually(has_ended, what="the server has ended")
 
 
-async def test_one_that_was_left_running_can_be_ended(home: Home) -> None:
+async def test_server_that_was_left_running_can_be_ended(home: Home) -> None:
     await asyncio.to_thread(kill_a_system, home, "loose")
     left = postmaster_of(home.database)
     assert left is not None
@@ -93,20 +93,19 @@ async def test_one_that_was_left_running_can_be_ended(home: Home) -> None:
         assert postmaster_of(home.database) not in {None, left}
 
 
-async def test_an_old_lock_file_may_name_somebody_elses_process(home: Home) -> None:
-    """Ids come again, above all in a container that is started anew."""
+async def test_server_starts_beside_a_lock_file_that_names_a_foreign_process(home: Home) -> None:
+    """Process ids are reused, above all in a container that starts again."""
     (home.database / "postmaster.pid").write_text(
         f"{os.getpid()}\n{home.database}\n1\n5432\n/tmp\n\n1 1\nready   \n"
     )
     assert end_leftover_processes(home) == ([], [])
     server = EmbeddedPostgres(home.database, ["one"])
     async with running(server):
-        assert await answers(server)
+        assert await accepts_connections(server)
 
 
-async def test_after_a_kill_another_process_may_have_the_server_s_id(home: Home) -> None:
-    """A process of the server's own user, which PostgreSQL takes for the server; also one that
-    nobody has waited for."""
+async def test_server_starts_if_another_process_has_the_id_of_a_killed_server(home: Home) -> None:
+    """PostgreSQL takes a process of the server's own user for the server."""
     async with running(EmbeddedPostgres(home.database, ["one"])):
         owner = home.database.stat().st_uid
     user = owner if os.geteuid() == 0 else None
@@ -118,13 +117,13 @@ async def test_after_a_kill_another_process_may_have_the_server_s_id(home: Home)
     server = EmbeddedPostgres(home.database, ["one"])
     try:
         async with running(server):
-            assert await answers(server)
+            assert await accepts_connections(server)
     finally:
         other.kill()
         await other.wait()
 
 
-async def test_one_that_dies_is_started_again(home: Home) -> None:
+async def test_killed_server_is_started_again(home: Home) -> None:
     server = EmbeddedPostgres(home.database, ["one"])
     async with running(server):
         killed = postmaster_of(home.database)
@@ -132,15 +131,17 @@ async def test_one_that_dies_is_started_again(home: Home) -> None:
         psutil.Process(killed).kill()
 
         async def is_back() -> bool:
-            return postmaster_of(home.database) not in {None, killed} and await answers(server)
+            return postmaster_of(home.database) not in {None, killed} and await accepts_connections(
+                server
+            )
 
         await eventually(is_back, what="the server is back")
 
 
-async def test_closed_folders_above_data_and_programs_keep_their_mode(
+async def test_server_starts_below_closed_folders_and_keeps_their_modes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also where nobody else may read a program, as after an installation with umask 077."""
+    """The program is not readable by others either, as after an installation with umask 077."""
     wheel = tmp_path / "closed" / "environment" / "postgres"
     installed = postgres_programs.programs().parent
     shutil.copytree(installed, wheel / installed.name)
@@ -162,11 +163,11 @@ async def test_closed_folders_above_data_and_programs_keep_their_mode(
     before = [path.stat().st_mode for path in everything]
     server = EmbeddedPostgres(home / "database", ["one"])
     async with running(server):
-        assert await answers(server)
+        assert await accepts_connections(server)
     assert [path.stat().st_mode for path in everything] == before
 
 
-async def test_variables_of_other_databases_and_locales_do_not_reach_it(
+async def test_variables_of_other_databases_and_locales_do_not_reach_the_server(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     foreign = {
@@ -184,4 +185,4 @@ async def test_variables_of_other_databases_and_locales_do_not_reach_it(
         monkeypatch.setenv(name, value)
     server = EmbeddedPostgres(tmp_path / "database", ["one"])
     async with running(server):
-        assert await answers(server)
+        assert await accepts_connections(server)

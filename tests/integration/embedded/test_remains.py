@@ -1,4 +1,4 @@
-"""What a killed system has left is found, however early it was killed."""
+"""The processes of a killed system are found, also if it was killed early."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ from sluice.embedded.leftover_processes import end_leftover_processes
 from sluice.pilot_launchers.local_process import WORK_DIR
 
 
-def test_a_pilot_is_found_that_nobody_could_take_note_of(tmp_path: Path) -> None:
+def test_pilot_without_a_record_is_found_by_its_work_folder(tmp_path: Path) -> None:
     home, other = Home(tmp_path / "home"), Home(tmp_path / "other")
     started = environ | {
         "SLUICE_PILOT_WMS_URL": "http://127.0.0.1:9",

@@ -1,4 +1,4 @@
-"""A system that was started for a command runs as long as anybody uses it."""
+"""A system that a command started runs as long as a process uses it."""
 
 import os
 import shutil
@@ -14,13 +14,13 @@ import pytest
 
 from sluice.embedded.home import Home
 from sluice.embedded.process import start_detached
-from sluice.servicekit.processes import lives
+from sluice.servicekit.running.processes import lives
 from tests.e2e.commands import sluice
 from tests.e2e.systems import NO_CONTAINERS, home_folder
 from tests.servers.test_ended_runs import running_below
 from tests.waiting import wait_until
 
-#: Uses the system of a home folder until its input ends.
+#: Uses the system of a home folder until the input ends.
 USER = """
 import sys
 from pathlib import Path
@@ -67,8 +67,8 @@ def home(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         yield folder
 
 
-def test_users_that_come_at_once_share_a_system_until_the_last_one_leaves(home: Path) -> None:
-    """Whoever started it, and also where a user is killed."""
+def test_concurrent_users_share_a_system_until_the_last_user_leaves(home: Path) -> None:
+    """The first user to leave may be the one that started the system, and a user may be killed."""
     with ExitStack() as ends:
         users = [User(home) for _ in range(4)]
         for user in users:
@@ -92,7 +92,7 @@ def test_users_that_come_at_once_share_a_system_until_the_last_one_leaves(home: 
 
 
 def test_system_stops_when_its_home_is_removed(home: Path) -> None:
-    """And gives its port back."""
+    """The system releases its port, too."""
     running = start_detached(Home(home), ["--port", "0", "--pilots", "0"])
     port = int(running.url.rpartition(":")[2])
     shutil.rmtree(home)
@@ -101,7 +101,7 @@ def test_system_stops_when_its_home_is_removed(home: Path) -> None:
     assert running_below(home) == []
 
 
-def test_down_now_ends_a_system_that_hangs(home: Path) -> None:
+def test_down_now_ends_a_frozen_system(home: Path) -> None:
     running = start_detached(Home(home), ["--port", "0", "--pilots", "1"])
     os.kill(running.pid, signal.SIGSTOP)
     done = sluice("down", "--now", "--home", str(home))

@@ -1,4 +1,4 @@
-"""The small web, served as people serve it, and crawls of it."""
+"""The small web on a server, and crawls of it."""
 
 import json
 import subprocess
@@ -12,7 +12,7 @@ from typing import Any
 from tests.waiting import wait_until
 
 PROGRAMS = Path(sys.executable).parent
-#: Of all delays; answers are counted in milliseconds here.
+#: Factor of all delays, as the server answers within milliseconds.
 DELAYS = 0.02
 
 
@@ -42,7 +42,7 @@ class Crawled:
 
 @dataclass(frozen=True)
 class ServedWeb:
-    """A folder of `mt-web`, which runs."""
+    """The folder of a running `mt-web`."""
 
     folder: Path
 
@@ -55,7 +55,7 @@ class ServedWeb:
         return [str(self.folder / "parishes" / f"{name}.json") for name in ids]
 
     def command(self, name: str, *options: str, parishes: Sequence[str] = ()) -> list[str]:
-        """A crawl whose requests bear ``name`` in their user agent."""
+        """Return the command of a crawl whose user agent contains ``name``."""
         ids = parishes or sorted(self.truth["sites"])
         program, out = str(PROGRAMS / "mt-crawl"), str(self.folder / name)
         fixed = ("--out", out, "--contact", name, "--delays", str(DELAYS), "--timeout", "8")
@@ -66,7 +66,7 @@ class ServedWeb:
         return Crawled(self.folder / name)
 
     def log(self, name: str) -> list[dict[str, Any]]:
-        """Requests of the crawl ``name``, by when they began."""
+        """Return the requests of the crawl ``name``, sorted by start."""
         text = (self.folder / "requests.jsonl").read_text()
         lines = [json.loads(line) for line in text.splitlines()]
         return sorted(
@@ -80,7 +80,7 @@ def served(folder: Path, *options: str) -> Iterator[ServedWeb]:
     command = [str(PROGRAMS / "mt-web"), "--folder", str(folder), *options]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
         try:
-            wait_until((folder / "web.json").exists, what="the web is served", seconds=120)
+            wait_until((folder / "web.json").exists, what="the small web is running", seconds=120)
             yield ServedWeb(folder)
         finally:
             process.terminate()

@@ -1,4 +1,4 @@
-"""A second run takes what has changed; a crawl that was killed goes on."""
+"""A second crawl gets only what has changed, and a killed crawl is resumed."""
 
 import json
 import signal
@@ -25,11 +25,11 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedWeb]:
 
 @pytest.fixture(scope="module")
 def first(web: ServedWeb) -> Crawled:
-    """Nothing was known before it."""
+    """Return a first crawl, which knows no pages."""
     return web.crawl("first", "--known-out", str(web.folder / "known"))
 
 
-def test_a_second_run_has_what_is_changed_alone(web: ServedWeb, first: Crawled) -> None:
+def test_second_crawl_gets_only_changed_pages(web: ServedWeb, first: Crawled) -> None:
     known = str(web.folder / "known")
     same = web.crawl("same", "--known", known)
     assert same.urls() == []
@@ -48,11 +48,11 @@ def test_a_second_run_has_what_is_changed_alone(web: ServedWeb, first: Crawled) 
     assert last.urls() == []
 
 
-def test_a_killed_crawl_goes_on_and_asks_for_nothing_twice(web: ServedWeb, first: Crawled) -> None:
+def test_killed_crawl_is_resumed_without_repeated_requests(web: ServedWeb, first: Crawled) -> None:
     state = web.folder / "state"
     options = ("--state", str(state), "--state-every", "0.05", "--at-once", "4")
     with subprocess.Popen(web.command("killed", *options)) as process:
-        wait_until(lambda: len(answered(state)) > 12, what="some answers are kept", seconds=120)
+        wait_until(lambda: len(answered(state)) > 12, what="some stored answers", seconds=120)
         process.send_signal(signal.SIGKILL)
     kept = answered(state)
     before = {(line["host"], line["path"]) for line in web.log("killed")}
@@ -69,13 +69,15 @@ def test_a_killed_crawl_goes_on_and_asks_for_nothing_twice(web: ServedWeb, first
     assert resumed.total("pages") == first.total("pages")
 
     finished = len(web.log("resumed"))
-    web.crawl("resumed", *options)  # all is over: written again, asked for never
+    web.crawl(
+        "resumed", *options
+    )  # All sites are done: the files are written again without any request.
     assert len(web.log("resumed")) == finished
     assert resumed.urls() == first.urls()
 
 
 def answered(state: Path) -> set[str]:
-    """Addresses whose answers are kept, without ports."""
+    """Return the addresses whose answers are stored, without ports."""
     found = set()
     for path in state.glob("*.journal"):
         for line in path.read_bytes().splitlines(keepends=True)[1:]:
@@ -87,12 +89,12 @@ def answered(state: Path) -> set[str]:
     return found
 
 
-@pytest.mark.long("a crawl that is killed goes on, which is more than one that is told to end")
-def test_an_ended_program_goes_on_too(web: ServedWeb, first: Crawled) -> None:
+@pytest.mark.long("the test of a killed crawl is stricter")
+def test_terminated_crawl_is_resumed(web: ServedWeb, first: Crawled) -> None:
     state = web.folder / "state-of-ended"
     options = ("--state", str(state), "--state-every", "0.05")
     with subprocess.Popen(web.command("ended", *options), stderr=subprocess.PIPE) as process:
-        wait_until(lambda: len(answered(state)) > 3, what="some answers are kept", seconds=120)
+        wait_until(lambda: len(answered(state)) > 3, what="some stored answers", seconds=120)
         process.terminate()
         assert process.stderr is not None
         told = process.stderr.read().decode()

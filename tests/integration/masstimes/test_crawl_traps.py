@@ -1,4 +1,4 @@
-"""Traps, errors and dead sites of the small web: each crawl ends, and says how it was."""
+"""Crawls of sites with traps and errors, and of dead sites, end and report how they ended."""
 
 import json
 from collections.abc import Iterator
@@ -14,11 +14,11 @@ from tests.integration.masstimes.conftest import DELAYS, Crawled, ServedWeb, ser
 pytestmark = [
     pytest.mark.xdist_group("small-web-traps"),
     pytest.mark.long(
-        "waits for sites that never answer; limits, throttle and binary test have tests"
+        "waits for silent sites; limits, throttle and the detection of binaries have tests"
     ),
 ]
 
-MOST_PAGES, MOST_BYTES = 40, 1_500_000
+MAX_PAGES, MAX_BYTES = 40, 1_500_000
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def web(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedWeb]:
 
 @pytest.fixture(scope="module")
 def by_trap(web: ServedWeb) -> dict[str, str]:
-    """Parishes by their trap, or by how dead their site is."""
+    """Map each trap, and each kind of dead site, to its parish."""
     sites = web.truth["sites"]
     trapped = {site["trap"]: name for name, site in sites.items() if site["trap"]}
     return trapped | {f"dead {site['dead']}": name for name, site in sites.items() if site["dead"]}
@@ -37,7 +37,7 @@ def by_trap(web: ServedWeb) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def crawled(web: ServedWeb, by_trap: dict[str, str]) -> Crawled:
-    limits = ("--most-pages", str(MOST_PAGES), "--most-bytes", str(MOST_BYTES))
+    limits = ("--most-pages", str(MAX_PAGES), "--most-bytes", str(MAX_BYTES))
     return web.crawl("traps", *limits, parishes=sorted(by_trap.values()))
 
 
@@ -63,11 +63,11 @@ def crawled(web: ServedWeb, by_trap: dict[str, str]) -> Crawled:
         ("picture", "done", {}),
         ("long-url", "done", {}),
         ("dead silent", "unreachable", {"timeout": 1}),
-        ("dead errors", "robots", {}),  # of robots.txt, too, which then forbids all
+        ("dead errors", "robots", {}),  # This includes robots.txt, which then forbids everything.
         ("dead forbidden", "robots", {}),
     ],
 )
-def test_every_site_ends_by_itself(
+def test_crawl_of_every_site_ends(
     crawled: Crawled,
     web: ServedWeb,
     by_trap: dict[str, str],
@@ -79,7 +79,7 @@ def test_every_site_ends_by_itself(
     summary = crawled.summary(parish)
     assert (summary["ended"], summary["errors"]) == (ended, errors)
     own = {page["url"] for page in crawled.pages(parish) if PLACE not in page["url"]}
-    if ended == "done":  # and all that is no trap was found
+    if ended == "done":  # Then all pages outside of the trap were found.
         assert len(own) == web.truth["sites"][parish]["pages"]
 
 
@@ -98,7 +98,7 @@ def test_every_site_ends_by_itself(
         ("picture", 0),
     ],
 )
-def test_of_a_trap_no_more_is_taken_than_there_is(
+def test_crawl_takes_no_more_pages_of_a_trap_than_exist(
     crawled: Crawled, by_trap: dict[str, str], trap: str, pages: int
 ) -> None:
     found = [page for page in crawled.pages(by_trap[trap]) if PLACE in page["url"]]
@@ -106,7 +106,7 @@ def test_of_a_trap_no_more_is_taken_than_there_is(
     assert all("sessid=" not in page["url"].lower() for page in found)
 
 
-def test_what_robots_txt_forbids_is_never_asked_for(
+def test_pages_forbidden_by_robots_txt_are_not_requested(
     web: ServedWeb, crawled: Crawled, by_trap: dict[str, str]
 ) -> None:
     sites = web.truth["sites"]
@@ -118,16 +118,16 @@ def test_what_robots_txt_forbids_is_never_asked_for(
     assert {path for host, path in asked if host == dead} == {"/robots.txt"}
 
 
-def test_no_more_is_received_than_is_needed_to_know(
+def test_crawl_stops_reading_oversized_and_binary_files(
     web: ServedWeb, crawled: Crawled, by_trap: dict[str, str]
 ) -> None:
     sizes = {line["path"]: line["bytes"] for line in web.log("traps") if PLACE in line["path"]}
-    assert sizes[f"{PLACE}endless/index.html"] < MOST_BYTES * 10  # with what lies in buffers
+    assert sizes[f"{PLACE}endless/index.html"] < MAX_BYTES * 10  # Buffers may hold some more.
     assert crawled.summary(by_trap["pdf"])["binary"] == 1
     assert crawled.summary(by_trap["picture"])["binary"] == 1
 
 
-def test_sites_are_left_alone_as_long_as_the_rule_says(web: ServedWeb, crawled: Crawled) -> None:
+def test_crawl_keeps_the_required_delays_between_requests(web: ServedWeb, crawled: Crawled) -> None:
     log = sorted(web.log("traps"), key=lambda line: (line["host"], line["start"]))
     wrong = [
         text
@@ -138,7 +138,7 @@ def test_sites_are_left_alone_as_long_as_the_rule_says(web: ServedWeb, crawled: 
     assert len(log) > 300
 
 
-def test_lines_have_the_fields_of_a_crawl(crawled: Crawled, by_trap: dict[str, str]) -> None:
+def test_lines_of_a_crawl_have_all_fields(crawled: Crawled, by_trap: dict[str, str]) -> None:
     pages = crawled.pages(by_trap["circle"])
     assert {tuple(page) for page in pages} == {CRAWLED}
     start, others = pages[0], pages[1:]
@@ -148,7 +148,7 @@ def test_lines_have_the_fields_of_a_crawl(crawled: Crawled, by_trap: dict[str, s
     assert any(page["link_text"] for page in others)
 
 
-def test_what_was_crawled_reads_as_the_truth_has_it(web: ServedWeb, crawled: Crawled) -> None:
+def test_text_of_crawled_pages_has_the_known_mass_times(web: ServedWeb, crawled: Crawled) -> None:
     from masstimes.text import page_text  # noqa: PLC0415 - for this test alone
 
     truth, compared = web.truth["pages"], 0

@@ -1,4 +1,4 @@
-"""Sites that lead the crawler elsewhere, or break it: each ends, and the others go on."""
+"""Sites that redirect or break the crawler do not affect the crawl of other sites."""
 
 import gzip
 import itertools
@@ -18,7 +18,7 @@ import pytest
 MOVED, WRONG, FINE, AWAY, DOWN, HUGE, PACKED, ROUND, SLOW, SLOWEST = (
     f"127.77.0.{number}" for number in range(1, 11)
 )
-#: Host, path and when.
+#: Host, path and time.
 ASKED = list[tuple[str, str, float]]
 
 RULES = b"User-agent: *\nDisallow: /private\n"
@@ -33,7 +33,7 @@ ROBOTS = {
 
 
 class Sites(BaseHTTPRequestHandler):
-    """Answers for all hosts; ``asked`` is told of each request."""
+    """Answer for all hosts; ``asked`` records each request."""
 
     asked: ASKED
 
@@ -70,7 +70,7 @@ class Sites(BaseHTTPRequestHandler):
                 self.send_header(name, value)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
-        with suppress(ConnectionError):  # nobody has to take a body to its end
+        with suppress(ConnectionError):  # The client may close the connection early.
             self.wfile.write(body)
 
     def log_message(self, *_: Any) -> None:
@@ -79,7 +79,7 @@ class Sites(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def asked() -> Iterator[tuple[int, ASKED]]:
-    """A port, and which host was asked for what there."""
+    """Yield a port and the list of requests."""
     Sites.asked = []
     port = 0
     with ExitStack() as serving:
@@ -93,13 +93,13 @@ def asked() -> Iterator[tuple[int, ASKED]]:
 
 
 def _next_hop(host: str, path: str, port: int) -> str:
-    """Return where a robots.txt has moved: after five redirects one host has it on another."""
+    """Return the target of a redirect of robots.txt; ``MOVED`` leads to another host at last."""
     hop = int(path.removeprefix("/hop").replace("/robots.txt", "0")) + 1
     return f"http://{AWAY}:{port}/robots.txt" if (host, hop) == (MOVED, 5) else f"/hop{hop}"
 
 
 def crawl(tmp_path: Path, port: int, sites: dict[str, str], *, delays: str) -> dict[str, Any]:
-    """Return the summaries of sites, after a crawl."""
+    """Crawl the sites and return their summaries."""
     parishes = []
     for name, host in sites.items():
         path = tmp_path / f"{name}.json"
@@ -114,7 +114,9 @@ def crawl(tmp_path: Path, port: int, sites: dict[str, str], *, delays: str) -> d
     return {name: json.loads((out / f"{name}.summary.json").read_bytes()) for name in sites}
 
 
-def test_each_ends_and_robots_txt_is_obeyed(tmp_path: Path, asked: tuple[int, ASKED]) -> None:
+def test_crawls_of_hostile_sites_end_and_obey_robots_txt(
+    tmp_path: Path, asked: tuple[int, ASKED]
+) -> None:
     port, requests = asked
     sites = {"moved": MOVED, "wrong": WRONG, "fine": FINE, "down": DOWN}
     sites |= {"huge": HUGE, "packed": PACKED, "round": ROUND}
@@ -128,7 +130,11 @@ def test_each_ends_and_robots_txt_is_obeyed(tmp_path: Path, asked: tuple[int, AS
         "down": ("robots", 0, 1),
         "huge": ("done", 2, 1),
         "packed": ("done", 2, 1),
-        "round": ("done", 3, 0),  # more than five redirects: as if there were none
+        "round": (
+            "done",
+            3,
+            0,
+        ),  # After more than five redirects the site counts as one without robots.txt.
     }
     assert {path for host, path, _ in requests if host == DOWN} == {"/robots.txt"}
     assert {path for host, path, _ in requests if host == AWAY} == {"/robots.txt"}

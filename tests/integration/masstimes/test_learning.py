@@ -1,5 +1,4 @@
-"""What a model is made of, that it is the same each time, and how good the table is at sites with
-layouts that nobody has learned from."""
+"""The trained model is reproducible, and the table is good for sites with unseen layouts."""
 
 import json
 import signal
@@ -24,8 +23,8 @@ from tests.unit.masstimes.contexts import answered_sites, lines_of, write
 from tests.waiting import wait_until
 
 pytestmark = [
-    pytest.mark.long("torch is 1 GB, which `make test` does without"),
-    pytest.mark.filterwarnings("ignore"),  # those of torch
+    pytest.mark.long("torch has 1 GB, and `make test` does not install it"),
+    pytest.mark.filterwarnings("ignore"),  # Warnings of torch.
     pytest.mark.xdist_group("torch"),
 ]
 
@@ -44,12 +43,12 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def trained(answers: Path) -> Path:
-    """A folder with a model."""
+    """Return a folder with a model."""
     assert train_command.main(arguments(answers.parent, answers)) == 0
     return answers.parent
 
 
-def test_a_model_has_its_measures_beside_it(trained: Path) -> None:
+def test_model_is_stored_with_its_measures(trained: Path) -> None:
     measures = json.loads((trained / "measures.json").read_text())
     assert {"recall", "precision", "accuracy", "f1", "threshold", "counts", "seed"} == set(measures)
     assert measures["recall"] >= 0.9
@@ -68,13 +67,13 @@ def test_equal_answers_and_seeds_make_equal_models(
     assert (tmp_path / "model.pt").read_bytes() != first
 
 
-def test_a_training_that_was_killed_goes_on_to_the_same_model(
+def test_killed_training_is_resumed_and_gives_the_same_model(
     trained: Path, answers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     state = tmp_path / "state"
     given = arguments(tmp_path, answers, "--state", str(state))
     with subprocess.Popen([str(TRAIN), *given], stderr=subprocess.DEVNULL) as process:
-        wait_until((state / "training.pt").exists, what="a round is kept", seconds=120)
+        wait_until((state / "training.pt").exists, what="the stored state of a round", seconds=120)
         process.send_signal(signal.SIGKILL)
     assert not (tmp_path / "model.pt").exists()
     assert train_command.main(given) == 0
@@ -83,7 +82,7 @@ def test_a_training_that_was_killed_goes_on_to_the_same_model(
         assert (tmp_path / name).read_bytes() == (trained / name).read_bytes()
 
 
-def test_the_state_of_another_training_does_not_count(
+def test_state_of_another_training_is_ignored(
     trained: Path, answers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     state = ["--state", str(tmp_path / "state")]
@@ -95,7 +94,7 @@ def test_the_state_of_another_training_does_not_count(
 
 
 def classify(model: Path, lines: Sequence[dict[str, Any]], folder: Path) -> list[dict[str, Any]]:
-    """By a process of its own, as a model is kept for the life of one."""
+    """Classify in a new process, as a process keeps its model."""
     source, out = write(folder / "in.jsonl", lines), folder / "out.jsonl"
     program = Path(sys.executable).parent / "mt-classify"
     given = [str(program), str(source), "--model", str(model), "--out", str(out)]
@@ -103,7 +102,7 @@ def classify(model: Path, lines: Sequence[dict[str, Any]], folder: Path) -> list
     return [json.loads(line) for line in out.read_text().splitlines()]
 
 
-def test_candidates_are_told_apart(trained: Path, tmp_path: Path) -> None:
+def test_model_separates_masses_from_other_times(trained: Path, tmp_path: Path) -> None:
     mass, office = (
         *lines_of("Msze święte w niedzielę: 11:00", site="new.pl"),
         *lines_of("Kancelaria czynna od 11:00", site="new.pl"),
@@ -117,7 +116,7 @@ def test_candidates_are_told_apart(trained: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["empty", "text", "pickle", "version", "cut"])
-def test_what_is_no_model_is_refused(
+def test_invalid_model_is_refused(
     trained: Path, answers: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], what: str
 ) -> None:
     import torch  # noqa: PLC0415 - not there in `make test`, which reads this file
@@ -140,7 +139,7 @@ def test_what_is_no_model_is_refused(
 
 
 def pages(web: SmallWeb) -> Iterator[tuple[str, str, str, set[int | None]]]:
-    """Domain, address, text and masses of those that are looked at."""
+    """Yield domain, address, text and masses of the pages that are read."""
     for site in web.sites.values():
         for path, page in site.pages.items():
             url = f"http://{site.parish.host}{path}"
@@ -150,7 +149,7 @@ def pages(web: SmallWeb) -> Iterator[tuple[str, str, str, set[int | None]]]:
 
 
 def looked_at(web: SmallWeb) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Candidates with the right answers, and orders."""
+    """Return candidates with their correct answers, and orders."""
     lines, orders = [], []
     for domain, url, text, right in pages(web):
         for number, found in enumerate(candidates(text)):
@@ -163,8 +162,8 @@ def looked_at(web: SmallWeb) -> tuple[list[dict[str, Any]], list[dict[str, Any]]
     return lines, orders
 
 
-def test_what_was_learned_holds_at_sites_with_layouts_of_their_own(tmp_path: Path) -> None:
-    """Find more, and more of it right, than the source (0.884, 0.850)."""
+def test_classifier_is_good_for_sites_with_unseen_layouts(tmp_path: Path) -> None:
+    """Recall and precision are better than those of the source (0.884, 0.850)."""
     lines, _ = looked_at(SmallWeb(60, 1, traps=False))
     assert train_command.main(arguments(tmp_path, write(tmp_path / "answers", lines))) == 0
     web = SmallWeb(60, 7, traps=False)

@@ -1,4 +1,4 @@
-"""How many times the programs find on sites that people wrote by hand."""
+"""Recall and precision of the programs on handwritten sites."""
 
 import csv
 import json
@@ -43,7 +43,7 @@ def measures(kind: str, folder: Path, *, orders: Path, classified: Path | None) 
 
 
 @pytest.mark.parametrize("kind", ["tuned", "kept", "styles", "mixed", "cells"])
-def test_nine_of_ten_times_are_found_and_right(kind: str, tmp_path: Path) -> None:
+def test_recall_and_precision_are_at_least_nine_tenths(kind: str, tmp_path: Path) -> None:
     candidates, orders = run_programs(kind, tmp_path)
     sites = json.loads(truth(kind).read_text())["sites"].values()
     true = {(s["domain"], t) for s in sites for k in ("sundays", "weekdays") for t in s[k]}
@@ -54,8 +54,8 @@ def test_nine_of_ten_times_are_found_and_right(kind: str, tmp_path: Path) -> Non
     assert found["precision"] >= 0.9
 
 
-def test_candidates_of_sites_that_no_rule_was_chosen_by(tmp_path: Path) -> None:
-    """Keep nine of ten times for the classifier; the rules alone find eight, nearly all right."""
+def test_rules_are_precise_on_sites_they_were_not_tuned_for(tmp_path: Path) -> None:
+    """All times stay candidates for the classifier; the rules alone find eight of ten."""
     candidates, orders = run_programs("held-out", tmp_path)
     sites = json.loads(truth("held-out").read_text())["sites"].values()
     true = {(s["domain"], t) for s in sites for k in ("sundays", "weekdays") for t in s[k]}
@@ -65,7 +65,7 @@ def test_candidates_of_sites_that_no_rule_was_chosen_by(tmp_path: Path) -> None:
     assert found["precision"] >= 0.9
 
 
-def test_columns_of_a_table_say_days_and_what_hours_are_for(tmp_path: Path) -> None:
+def test_table_columns_give_days_and_the_meaning_of_hours(tmp_path: Path) -> None:
     _, orders = run_programs("mixed", tmp_path)
     [order] = [line for line in lines(orders) if line["domain"] == "nowa-rola.example"]
     assert order["sundays"] == ["07:30", "09:30", "11:00", "18:00"]
@@ -98,7 +98,7 @@ WHEN = {
 }
 
 
-def test_single_weekdays_and_seasons_of_a_page_are_in_the_table(tmp_path: Path) -> None:
+def test_table_has_single_weekdays_and_seasons_of_pages(tmp_path: Path) -> None:
     _, orders = run_programs("styles", tmp_path)
     measures("styles", tmp_path, orders=orders, classified=None)
     with (tmp_path / "t.csv").open(newline="") as file:

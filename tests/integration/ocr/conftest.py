@@ -1,4 +1,4 @@
-"""Generated pages, and the same files of them made in different ways."""
+"""Generated pages, and helpers that compare files of pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ KINDS = ("clean", "columns", "noise")
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Three pages of different kinds; the truth is `../truth`."""
+    """Return three pages of different kinds; the truth is in `../truth`."""
     folder = tmp_path_factory.mktemp("pages") / "scans"
     arguments = ["--out", str(folder), "--truth", str(folder.parent / "truth"), "--seed", "72"]
     kinds = [f"--kind={kind}" for kind in KINDS]
@@ -22,14 +22,14 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 def content(path: Path) -> str:
-    """A file without the times that pero-ocr writes into it, and checksums of such files."""
+    """Return the text of a file without time stamps of pero-ocr and checksums of such files."""
     text = path.read_text(encoding="utf-8")
     text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?\+00:00", "TIME", text)
     return re.sub(r'SIZE="\d+" CHECKSUM="[0-9a-f]{64}"', "SUM", text)
 
 
 def contents(folder: Path) -> dict[str, str]:
-    """The results in a folder, by name: neither what the first tool gave, nor Sluice's list."""
+    """Return the results in a folder by name, without intermediate layouts and the manifest."""
     return {
         path.name: content(path)
         for path in folder.iterdir()

@@ -1,4 +1,4 @@
-"""The published schemas, as `scripts/install-schemas.sh` puts them there."""
+"""The published schemas, as `scripts/install-schemas.sh` installs them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ FOLDER = Path(__file__).parents[3] / "var" / "schemas" / "ocrd-3.13.3" / "ocrd_v
 
 
 class _FromFolder(etree.Resolver):  # type: ignore[misc]
-    """Schemas name others by where they are published; no test asks for them there."""
+    """Read referenced schemas from the folder, so that tests do not request them."""
 
     def resolve(self, url: str, _public: str | None, context: object) -> object:
         return self.resolve_filename(str(FOLDER / url.rpartition("/")[2]), context)
 
 
 def schema(name: str) -> etree.XMLSchema:
-    """`page` or `mets`."""
+    """Return the schema `page` or `mets`."""
     assert (FOLDER / f"{name}.xsd").exists(), (
         "make test-long installs it: scripts/install-schemas.sh"
     )

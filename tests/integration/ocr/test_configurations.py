@@ -1,4 +1,4 @@
-"""A configuration that pero-ocr cannot work with is refused in one sentence, before any page."""
+"""A configuration that pero-ocr cannot use is refused in one sentence before any page is read."""
 
 import json
 import shutil
@@ -9,8 +9,8 @@ import pytest
 from ocr import check_config, plain_loop
 
 pytestmark = [
-    pytest.mark.long("pero-ocr and torch are 1.5 GB, which `make test` does without"),
-    pytest.mark.filterwarnings("ignore"),  # those of torch and what pero-ocr imports
+    pytest.mark.long("pero-ocr and torch have 1.5 GB, and `make test` does not install them"),
+    pytest.mark.filterwarnings("ignore"),  # Warnings of torch and of imports of pero-ocr.
     pytest.mark.xdist_group("pero-ocr"),
 ]
 
@@ -52,7 +52,7 @@ def _remove(name: str) -> Change:
         ("ocr", "transcribe: model sluice-scans, 125 characters"),
     ],
 )
-def test_those_of_the_pack_are_accepted(
+def test_configurations_of_the_template_are_accepted(
     name: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert check_config.main([str(CONFIGURATIONS / name)]) == 0
@@ -76,7 +76,7 @@ def test_those_of_the_pack_are_accepted(
         (_characters(lambda all_: [*all_, "ß"]), "gives 125 characters, but its JSON names 126"),
     ],
 )
-def test_a_configuration_that_cannot_work_is_refused_in_a_sentence(
+def test_unusable_configuration_is_refused_in_one_sentence(
     change: Change, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "config"
@@ -89,7 +89,7 @@ def test_a_configuration_that_cannot_work_is_refused_in_a_sentence(
     assert sentence in told
 
 
-def test_a_model_that_is_none_is_refused_in_a_sentence(
+def test_invalid_model_is_refused_in_one_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     shutil.copytree(CONFIGURATIONS / "ocr", tmp_path / "config", symlinks=True)
@@ -100,7 +100,7 @@ def test_a_model_that_is_none_is_refused_in_a_sentence(
     assert told.count("\n") == 1
 
 
-def test_a_layout_method_that_pero_ocr_does_not_know_is_refused(
+def test_unknown_layout_method_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (CONFIGURATIONS / "layout" / "config.ini").read_text()
@@ -119,7 +119,7 @@ def test_a_layout_method_that_pero_ocr_does_not_know_is_refused(
         ("BLOCK_SIZE", "ENLARGE = 2\nBLOCK_SIZE", "[LAYOUT_PARSER_3] has ENLARGE, which is for"),
     ],
 )
-def test_an_enlargement_that_cannot_be_is_refused(
+def test_invalid_enlargement_is_refused(
     old: str, new: str, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (CONFIGURATIONS / "layout" / "config.ini").read_text()
@@ -129,7 +129,7 @@ def test_an_enlargement_that_cannot_be_is_refused(
     assert sentence in capsys.readouterr().err
 
 
-def test_a_loop_refuses_what_its_processes_cannot_load(
+def test_plain_loop_refuses_a_configuration_that_it_cannot_load(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "config.ini").write_text("[PAGE_PARSER]\nRUN_OCR = yes\n")

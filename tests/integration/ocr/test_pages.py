@@ -1,4 +1,4 @@
-"""Pages through the tools of the pack: what comes out is right, and what the schemas want."""
+"""Pages through the tools of the template: results are correct and valid."""
 
 import csv
 import json
@@ -18,8 +18,8 @@ from tests.integration.ocr.conftest import KINDS, content, contents
 from tests.integration.ocr.schemas import schema
 
 pytestmark = [
-    pytest.mark.long("pero-ocr and torch are 1.5 GB, which `make test` does without"),
-    pytest.mark.filterwarnings("ignore"),  # those of torch and what pero-ocr imports
+    pytest.mark.long("pero-ocr and torch have 1.5 GB, and `make test` does not install them"),
+    pytest.mark.filterwarnings("ignore"),  # Warnings of torch and of imports of pero-ocr.
     pytest.mark.xdist_group("pero-ocr"),
 ]
 
@@ -28,7 +28,7 @@ LAYOUT, OCR = (str(PACK / "config" / name) for name in ("layout", "ocr"))
 
 
 def run_tools(image: Path, out: Path) -> int:
-    """The three tools, one after the other; the first exit code that is not 0."""
+    """Run the three tools in turn, and return the first exit code that is not 0."""
     found, page = out / f"{image.stem}.layout.xml", out / f"{image.stem}.xml"
     texts = [
         "--alto",
@@ -45,14 +45,14 @@ def run_tools(image: Path, out: Path) -> int:
 
 @pytest.fixture(scope="module")
 def results(pages: list[Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the three pages and of their volume, by a loop without Sluice."""
+    """Return the files of the three pages and of their volume, from a loop without Sluice."""
     out = tmp_path_factory.mktemp("results")
     options = ["--layout-config", LAYOUT, "--ocr-config", OCR, "--out", str(out)]
     assert plain_loop.main([*map(str, pages), *options, "--processes", "1"]) == 0
     return out
 
 
-def test_almost_all_that_stands_there_is_read(pages: list[Path], results: Path) -> None:
+def test_character_error_rate_is_at_most_two_percent(pages: list[Path], results: Path) -> None:
     texts = [results / f"{page.stem}.txt" for page in pages]
     found = score.score(pages[0].parents[1] / "truth", texts)
     assert list(found) == list(KINDS)
@@ -60,7 +60,7 @@ def test_almost_all_that_stands_there_is_read(pages: list[Path], results: Path) 
 
 
 def lines_found(key: str, kind: str) -> tuple[int, int]:
-    """How many lines there are on a drawn page, and how many are found."""
+    """Return the number of lines on a drawn page, and the number that is found."""
     from ocr.stages import load_stage  # noqa: PLC0415 - not where pero-ocr is not installed
 
     page = scan_page.draw_page(key, kind)
@@ -72,24 +72,24 @@ def lines_found(key: str, kind: str) -> tuple[int, int]:
 @pytest.mark.parametrize(
     ("key", "kind"),
     [
-        ("71/volume/2", "columns"),  # columns that touch for pero-ocr
+        ("71/volume/2", "columns"),  # columns that pero-ocr takes for one
         ("905/volume/7", "stains"),  # folds and stains beside lines
         ("cols/0", "noise"),
     ],
 )
-def test_no_line_is_lost_where_columns_are_close_and_pages_are_stained(key: str, kind: str) -> None:
+def test_all_lines_are_found_on_pages_with_close_columns_and_stains(key: str, kind: str) -> None:
     there, found = lines_found(key, kind)
     assert found == there
 
 
-def test_page_xml_is_what_its_schema_wants(pages: list[Path], results: Path) -> None:
+def test_page_xml_is_valid(pages: list[Path], results: Path) -> None:
     wanted = schema("page")
     for page in pages:
         for name in (f"{page.stem}.layout.xml", f"{page.stem}.xml"):
             assert wanted.validate(etree.parse(results / name)), wanted.error_log
 
 
-def test_mets_is_what_its_schema_wants(results: Path) -> None:
+def test_mets_is_valid(results: Path) -> None:
     wanted = schema("mets")
     assert wanted.validate(etree.parse(results / "volume.mets.xml")), wanted.error_log
 
@@ -113,7 +113,7 @@ def test_every_word_has_a_box_in_its_line_and_a_confidence(
             assert all(0 <= float(word.confidence or -1) <= 1 for word in words)
 
 
-def test_alto_has_the_words_of_the_page_with_their_places(pages: list[Path], results: Path) -> None:
+def test_alto_has_the_words_and_boxes_of_the_page(pages: list[Path], results: Path) -> None:
     ns = "{http://www.loc.gov/standards/alto/ns-v4#}"
     for page in pages:
         alto = etree.parse(results / f"{page.stem}.alto.xml")
@@ -130,7 +130,7 @@ def test_alto_has_the_words_of_the_page_with_their_places(pages: list[Path], res
         assert found == of_page
 
 
-def test_the_tools_one_by_one_give_the_same_files(
+def test_single_tools_give_the_same_files_as_the_loop(
     pages: list[Path], results: Path, tmp_path: Path
 ) -> None:
     assert run_tools(pages[1], tmp_path) == 0
@@ -138,7 +138,7 @@ def test_the_tools_one_by_one_give_the_same_files(
         assert found == content(results / name), name
 
 
-def test_a_page_without_text_has_an_empty_transcription(tmp_path: Path) -> None:
+def test_page_without_text_has_an_empty_transcription(tmp_path: Path) -> None:
     blank = tmp_path / "blank.png"
     blank.write_bytes(damage.DAMAGES["blank"](b"", "png"))
     assert run_tools(blank, tmp_path) == 0
@@ -156,7 +156,7 @@ def test_a_page_without_text_has_an_empty_transcription(tmp_path: Path) -> None:
     assert (row["lines"], row["words"], row["mean_word_confidence"]) == ("0", "0", "")
 
 
-def test_lines_of_another_image_are_refused(
+def test_layout_of_another_image_is_refused(
     pages: list[Path], results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = tmp_path / "other.png"
@@ -172,7 +172,7 @@ def test_lines_of_another_image_are_refused(
 
 @pytest.fixture
 def worker(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """`ocr-layout` as it stays loaded."""
+    """Yield `ocr-layout` as a warm worker."""
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with (tmp_path / "log").open("w") as log:
         process = subprocess.Popen(
@@ -187,7 +187,7 @@ def worker(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         process.kill()
 
 
-def test_a_tool_that_stays_loaded_gives_the_same_files_and_survives_a_bad_page(
+def test_warm_worker_gives_the_same_files_and_survives_an_invalid_page(
     worker: subprocess.Popen[str], pages: list[Path], results: Path, tmp_path: Path
 ) -> None:
     assert worker.stdin is not None

@@ -1,5 +1,7 @@
-"""The pack's workflow through the whole system, its configurations being assets: the files that a
-loop without any workflow system gives; a damaged page costs itself alone."""
+"""The OCR workflow through the whole system gives the files of a plain loop.
+
+The configurations are assets, and a damaged page does not affect other pages.
+"""
 
 import os
 import shutil
@@ -16,8 +18,8 @@ from tests.integration.ocr.conftest import contents
 from tests.servers import commands
 
 pytestmark = [
-    pytest.mark.long("pero-ocr and torch are 1.5 GB, which `make test` does without"),
-    pytest.mark.filterwarnings("ignore"),  # those of torch and what pero-ocr imports
+    pytest.mark.long("pero-ocr and torch have 1.5 GB, and `make test` does not install them"),
+    pytest.mark.filterwarnings("ignore"),  # Warnings of torch and of imports of pero-ocr.
     pytest.mark.xdist_group("pero-ocr"),
 ]
 
@@ -38,7 +40,7 @@ def sluice(*arguments: object, code: int = 0) -> str:
     return done.stdout + done.stderr
 
 
-def test_a_configuration_that_cannot_work_is_not_put(url: str, tmp_path: Path) -> None:
+def test_unusable_configuration_is_not_stored_as_an_asset(url: str, tmp_path: Path) -> None:
     (tmp_path / "config.ini").write_text("[PAGE_PARSER]\nRUN_OCR = yes\n")
     check = PACK / "tools" / "ocr-check-config.cwl"
     told = sluice("asset", "put", "wrong", tmp_path, "--check", check, "--url", url, code=1)
@@ -46,7 +48,7 @@ def test_a_configuration_that_cannot_work_is_not_put(url: str, tmp_path: Path) -
     assert "pero-ocr refuses the configuration: " in " ".join(told.split())
 
 
-def test_the_system_gives_what_a_plain_loop_gives(
+def test_system_gives_the_same_files_as_a_plain_loop(
     url: str, pages: list[Path], tmp_path: Path
 ) -> None:
     layout, ocr = (PACK / "config" / name for name in ("layout", "ocr"))

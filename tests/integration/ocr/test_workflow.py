@@ -1,4 +1,4 @@
-"""The pack's workflow under plain cwltool: the files that a loop without any workflow gives."""
+"""The OCR workflow under plain cwltool gives the files of a plain loop."""
 
 import json
 import os
@@ -12,8 +12,8 @@ from ocr import plain_loop
 from tests.integration.ocr.conftest import contents
 
 pytestmark = [
-    pytest.mark.long("pero-ocr and torch are 1.5 GB, which `make test` does without"),
-    pytest.mark.filterwarnings("ignore"),  # those of torch and what pero-ocr imports
+    pytest.mark.long("pero-ocr and torch have 1.5 GB, and `make test` does not install them"),
+    pytest.mark.filterwarnings("ignore"),  # Warnings of torch and of imports of pero-ocr.
     pytest.mark.xdist_group("pero-ocr"),
 ]
 
@@ -36,7 +36,7 @@ def cwltool(*arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_cwltool_gives_what_a_plain_loop_gives(pages: list[Path], tmp_path: Path) -> None:
+def test_cwltool_gives_the_same_files_as_a_plain_loop(pages: list[Path], tmp_path: Path) -> None:
     loop, out = tmp_path / "loop", tmp_path / "out"
     options = [f"--layout-config={CONFIGURATIONS['layout_config']}"]
     options += [f"--ocr-config={CONFIGURATIONS['ocr_config']}", "--volume=three"]
@@ -58,7 +58,7 @@ def test_cwltool_gives_what_a_plain_loop_gives(pages: list[Path], tmp_path: Path
     ]
 
 
-def test_the_check_of_a_configuration_fails_with_its_sentence(tmp_path: Path) -> None:
+def test_check_of_an_unusable_configuration_fails_with_its_sentence(tmp_path: Path) -> None:
     (tmp_path / "config.ini").write_text("[PAGE_PARSER]\nRUN_OCR = yes\n")
     job = tmp_path / "job.json"
     job.write_text(json.dumps({"config": {"class": "Directory", "path": str(tmp_path)}}))

@@ -1,17 +1,17 @@
-"""The chain service as the operator sees it."""
+"""A fake chain service for tests of the operator service."""
 
 from typing import Annotated
 from uuid import UUID, uuid4
 
 from fastapi import APIRouter, Query, Response
 
-from sluice.contracts.attention import (
+from sluice.contracts.chains.attention import (
     Acknowledge,
     Acknowledgement,
     AlreadyAcknowledged,
     ChainCounts,
 )
-from sluice.contracts.chains import (
+from sluice.contracts.chains.chains import (
     Chain,
     ChainPage,
     ChainStep,
@@ -22,14 +22,14 @@ from sluice.contracts.chains import (
     RerunPlan,
     RerunStep,
 )
-from sluice.contracts.key_values import metadata_filter
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.states import (
+from sluice.contracts.common.key_values import metadata_filter
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.common.states import (
     ChainState,
     StepState,
     TaskState,
 )
-from sluice.contracts.tasks import (
+from sluice.contracts.jobs.tasks import (
     BY_REQUEST,
     Cancel,
     Prioritise,
@@ -157,7 +157,7 @@ def _ending_routes(rows: Rows) -> APIRouter:
 
 
 def _plan_rerun(chain: Chain, asked: RerunChain) -> RerunPlan:
-    """The first step is taken over; from it on nothing can be had any more."""
+    """Plan to take over the first step; its input is gone, so that it cannot run again."""
     names = [step.name for step in chain.steps]
     if not chain.state.final:
         raise Conflict(f"chain {chain.uid} has not ended")

@@ -1,4 +1,4 @@
-"""The operator service on a fresh database, with neighbours that hold what a test lays down."""
+"""The operator service on a fresh database, with fake neighbours that have the rows of a test."""
 
 import re
 from collections.abc import AsyncIterator
@@ -12,10 +12,10 @@ import pytest
 from starlette.applications import Starlette
 
 from sluice.clients.operator import OperatorClient
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.service import Service
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.running.service import Service
+from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.callers import for_anybody
@@ -23,14 +23,14 @@ from tests.integration.operator.neighbours import Neighbours
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.wiring import build
 
-#: Addresses of programs, of one thing, and of parts that renew a page.
+#: Addresses of the API, of a single object, and of parts that renew a page.
 _NO_PAGE = re.compile(r"^/(api/|healthz|readyz|metrics)|\{|/live$")
 SPD = Path(__file__).parents[3] / "templates" / "spd" / "workflow.cwl"
 
 
 @dataclass
 class Operator:
-    """``http``: straight to the application. ``client``: typed, over it."""
+    """``http`` calls the application directly, and ``client`` is the typed client on top of it."""
 
     service: Service
     http: httpx.AsyncClient
@@ -42,7 +42,7 @@ class Operator:
 
     @property
     def pages(self) -> set[str]:
-        """The addresses of all pages that are about no particular thing."""
+        """Return the addresses of all pages that do not show a single object."""
         routes = cast(Starlette, self.service.app).state.policies
         return {
             path

@@ -1,12 +1,18 @@
-"""The DMS as the operator sees it."""
+"""A fake DMS for tests of the operator service."""
 
 from typing import Annotated
 from uuid import UUID, uuid4
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.append_only_list import AppendOnlyList
-from sluice.contracts.datasets import (
+from sluice.contracts.common.labels import label
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import (
+    DatasetState,
+    DatasetType,
+)
+from sluice.contracts.data.append_only_list import AppendOnlyList
+from sluice.contracts.data.datasets import (
     CloseDataset,
     Dataset,
     DatasetPage,
@@ -16,13 +22,7 @@ from sluice.contracts.datasets import (
     StalledList,
     Storage,
 )
-from sluice.contracts.labels import label
-from sluice.contracts.problems import NotFound
-from sluice.contracts.runs import Frame, Period, Run
-from sluice.contracts.states import (
-    DatasetState,
-    DatasetType,
-)
+from sluice.contracts.data.runs import Frame, Period, Run
 from tests.integration.operator.rows import CLOCK, Rows
 
 

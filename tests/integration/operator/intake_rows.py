@@ -1,12 +1,10 @@
-"""The intake as the operator sees it."""
+"""A fake intake for tests of the operator service."""
 
 from uuid import UUID
 
 from fastapi import APIRouter
 
-from sluice.contracts.append_only import ScheduleList, ScheduleState, TriggerDepth
-from sluice.contracts.base import Timestamp
-from sluice.contracts.intake import (
+from sluice.contracts.chains.intake import (
     Dismissed,
     Rematch,
     Rematched,
@@ -16,7 +14,9 @@ from sluice.contracts.intake import (
     Unmatched,
     UnmatchedList,
 )
-from sluice.contracts.problems import NotFound
+from sluice.contracts.common.base import Timestamp
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.data.append_only import ScheduleList, ScheduleState, TriggerDepth
 
 
 def intake_routes(
@@ -25,7 +25,7 @@ def intake_routes(
     rematches: dict[UUID, str],
     schedules: list[ScheduleState],
 ) -> APIRouter:
-    """``rematches``: data set → the template that takes it, once it is matched again."""
+    """``rematches`` maps a data set to the template that takes it when it is matched again."""
     router = APIRouter(prefix="/api/v1")
     _add_dismissals(router, unmatched)
 

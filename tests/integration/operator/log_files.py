@@ -1,11 +1,11 @@
-"""Logs out of a test's folder, as the DMS gives them out."""
+"""Serve logs from a test's folder, as the DMS does."""
 
 from pathlib import Path
 
 from fastapi import APIRouter, Response
 from fastapi.responses import FileResponse
 
-from sluice.contracts.problems import NotFound
+from sluice.contracts.common.problems import NotFound
 
 
 def log_routes() -> APIRouter:
@@ -13,7 +13,7 @@ def log_routes() -> APIRouter:
 
     @router.get("/logs", response_class=Response)
     def log(url: str) -> Response:
-        """With ranges, as Starlette answers them."""
+        """Answer range requests, too."""
         path = Path(url.removeprefix("file://"))
         if not path.is_file():
             raise NotFound("the log has been deleted")

@@ -1,10 +1,9 @@
-"""Chain service, WMS, DMS and intake as the operator sees them: their routes and contracts over
-rows that a test lays down."""
+"""Fake chain service, WMS, DMS and intake: their routes over rows that a test prepares."""
 
 from fastapi import FastAPI
 
-from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
 from tests.integration.operator.chain_rows import chain_routers
 from tests.integration.operator.dataset_rows import dataset_routers
@@ -21,7 +20,7 @@ from tests.integration.operator.work_rows import (
 
 
 class Neighbours(Rows):
-    """``apps``: by service name, for ``ProcessLinks``."""
+    """``apps`` maps a service's name to its application, for ``ProcessLinks``."""
 
     @property
     def apps(self) -> dict[str, FastAPI]:

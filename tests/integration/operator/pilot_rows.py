@@ -1,4 +1,4 @@
-"""The WMS's pilots as the operator sees them."""
+"""The pilots of a fake WMS."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -7,16 +7,16 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
-from sluice.contracts.attention import Acknowledge, Acknowledgement
-from sluice.contracts.pilot_detail import KnownWork, PilotDetail, PilotJob, PilotStep
-from sluice.contracts.pilot_list import Pilot, PilotList
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import AttemptOutcome, ErrorClass, PilotState
-from sluice.contracts.warm_workers import LoadTool
+from sluice.contracts.chains.attention import Acknowledge, Acknowledgement
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, PilotState
+from sluice.contracts.jobs.warm_workers import LoadTool
+from sluice.contracts.pilots.pilot_detail import KnownWork, PilotDetail, PilotJob, PilotStep
+from sluice.contracts.pilots.pilot_list import Pilot, PilotList
 
 
 def detail_of(pilot: Pilot) -> PilotDetail:
-    """A believable hour of it."""
+    """Return a pilot with a plausible hour of work."""
     now = datetime.now(UTC)
 
     def attempt(number: int, **more: Any) -> PilotJob:
@@ -57,7 +57,7 @@ def detail_of(pilot: Pilot) -> PilotDetail:
 
 
 def pilot_routes(pilots: list[Pilot], *, paged: Callable[[], bool]) -> APIRouter:
-    """``paged``: the WMS is not of the release before, which gives all."""
+    """``paged`` is false for a WMS of the previous release, which returns all pilots."""
     router = APIRouter(prefix="/api/v1/pilots")
 
     @router.get("")

@@ -1,39 +1,38 @@
-"""What the neighbours of the operator service know: rows that a test lays down, and what routes do
-with them."""
+"""Rows of the fake neighbours of the operator service, and the operations of their routes."""
 
 from collections.abc import Callable
 from uuid import UUID
 
-from sluice.contracts.append_only import ScheduleState
-from sluice.contracts.append_only_list import AppendOnlyDataset
-from sluice.contracts.attention import (
+from sluice.contracts.chains.attention import (
     WorkCounts,
 )
-from sluice.contracts.chains import (
+from sluice.contracts.chains.chains import (
     Chain,
     ChainTask,
     NewChain,
     RerunChain,
 )
-from sluice.contracts.datasets import Dataset, File, Stalled, Storage
-from sluice.contracts.intake import Tie, Unmatched
-from sluice.contracts.limits import ResourceLimit
-from sluice.contracts.pilot_list import Pilot
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.runs import Frame, Period, Run
-from sluice.contracts.states import (
+from sluice.contracts.chains.intake import Tie, Unmatched
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.common.states import (
     ChainState,
     StepState,
 )
-from sluice.contracts.steps import StepLoad, StepPriority
-from sluice.contracts.tasks import (
+from sluice.contracts.data.append_only import ScheduleState
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
+from sluice.contracts.data.datasets import Dataset, File, Stalled, Storage
+from sluice.contracts.data.runs import Frame, Period, Run
+from sluice.contracts.jobs.limits import ResourceLimit
+from sluice.contracts.jobs.steps import StepLoad, StepPriority
+from sluice.contracts.jobs.tasks import (
     Cancel,
     Job,
     TaskStatus,
     UnschedulableTask,
 )
-from sluice.contracts.times import Timeline, WorkTimes
-from sluice.servicekit.clock import SystemClock
+from sluice.contracts.jobs.times import Timeline, WorkTimes
+from sluice.contracts.pilots.pilot_list import Pilot
+from sluice.servicekit.running.clock import SystemClock
 
 CLOCK = SystemClock()
 
@@ -43,13 +42,13 @@ class Rows:
         self.chains: dict[UUID, Chain] = {}
         self.tasks: dict[UUID, TaskStatus] = {}
         self.jobs: dict[int, Job] = {}
-        #: Called when somebody asks for a job.
+        #: Called before a job is returned.
         self.on_job: Callable[[], None] = lambda: None
-        #: Called when somebody acknowledges a chain.
+        #: Called before a chain is acknowledged.
         self.on_acknowledge: Callable[[UUID], None] = lambda uid: None
         self.pilots: list[Pilot] = []
         self.of_the_release_before = False
-        #: Not in the release before.
+        #: False for a chain service of the previous release, which has no counts.
         self.counting = True
         self.work = WorkCounts(running=12, waiting=82, held=1, slots=16)
         self.steps: list[StepLoad] = []
@@ -58,7 +57,7 @@ class Rows:
         self.priorities: dict[str, StepPriority] = {}
         self.times = WorkTimes(steps=[])
         self.timeline: Timeline | None = None
-        #: What was asked of times.
+        #: The queries of requests for times.
         self.times_asked: list[dict[str, object]] = []
         self.datasets: dict[UUID, Dataset] = {}
         self.storages: list[Storage] = []
@@ -66,21 +65,23 @@ class Rows:
         self.runs: list[Run] = []
         self.frames: list[Frame] = []
         self.files: dict[UUID, list[File]] = {}
-        #: Data set → what it waits for.
+        #: Data set → the files that it waits for.
         self.waits_for: dict[UUID, str] = {}
         self.standing: list[AppendOnlyDataset] = []
         self.schedules: list[ScheduleState] = []
-        self.stalled: list[Stalled] | None = []  #: None: of the release before, which cannot say
-        #: Data set and number of files of each request to close one.
+        self.stalled: (
+            list[Stalled] | None
+        ) = []  # None for a DMS of the previous release, which has no such route.
+        #: Data set and number of files of each request to close a data set.
         self.closings: list[tuple[UUID, int | None]] = []
         self.requested: list[NewChain] = []
-        #: The chains made for them.
+        #: The chains made for the requests.
         self.made: list[Chain] = []
         self.reruns: list[RerunChain] = []
         self.discarded: list[UUID] = []
         self.unmatched: dict[UUID, Unmatched] = {}
         self.ties: list[Tie] = []
-        #: Data set → the template that takes it, once it is matched again.
+        #: Data set → the template that takes it when it is matched again.
         self.rematches: dict[UUID, str] = {}
 
     def task_rows(self) -> list[ChainTask]:
@@ -139,7 +140,7 @@ class Rows:
         return self.tasks[uid]
 
     def needed(self) -> list[Chain]:
-        """Chains that need a person."""
+        """Return the chains that need attention."""
 
         def wanted(chain: Chain) -> bool:
             if chain.state is ChainState.FAILED:
@@ -149,7 +150,7 @@ class Rows:
         return [chain for chain in self.chains.values() if wanted(chain)]
 
     def troubled(self) -> list[TaskStatus]:
-        """Tasks with jobs that failed or are held, those with held ones first."""
+        """Return tasks with failed or held jobs, tasks with held jobs first."""
         live = [
             task
             for task in self.tasks.values()

@@ -1,5 +1,4 @@
-"""A believable afternoon at a detector, for pages to show: chains that run, wait, have failed and
-have finished."""
+"""A plausible afternoon at a detector: chains that run, wait, failed or finished."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -7,12 +6,8 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
-from sluice.contracts.chains import Chain, ChainDataset, ChainStep
-from sluice.contracts.datasets import Dataset, Storage
-from sluice.contracts.pilot_list import Pilot
-from sluice.contracts.pilots import NodeResources
-from sluice.contracts.plan import PlanStep
-from sluice.contracts.states import (
+from sluice.contracts.chains.chains import Chain, ChainDataset, ChainStep
+from sluice.contracts.common.states import (
     AttemptOutcome,
     ChainDatasetStatus,
     ChainState,
@@ -27,17 +22,21 @@ from sluice.contracts.states import (
     TaskMode,
     TaskState,
 )
-from sluice.contracts.tasks import Attempt, Job, TaskStatus
-from sluice.contracts.templates import Template
+from sluice.contracts.data.datasets import Dataset, Storage
+from sluice.contracts.jobs.tasks import Attempt, Job, TaskStatus
+from sluice.contracts.pilots.pilot_list import Pilot
+from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.templates.plan import PlanStep
+from sluice.contracts.templates.templates import Template
 from tests.integration.operator.neighbours import Neighbours
 
-#: What the log of the refused job says; markup in it must stay text.
+#: The log of the refused job; its markup must stay text.
 LOG = (
     "spd-decode: frame 17 is damaged: CRC 0x1f2e3d4c, expected 0x9a8b7c6d\n"
     "<script>document.title = 'taken'</script>\n"
 )
 LATER = (StepState.PENDING, StepState.STARTING)
-#: How the last step that was begun stands, by the state of its chain; else it has finished.
+#: State of the last step that began, by the state of its chain; otherwise the step finished.
 LAST_STEP = {
     ChainState.IN_PROGRESS: StepState.IN_PROGRESS,
     ChainState.FAILED: StepState.FAILED,
@@ -62,7 +61,7 @@ class Scene:
     now: datetime
 
     def lay(self) -> None:
-        """The whole scene."""
+        """Prepare the whole scene."""
         self._storages()
         self._pilots()
         steps = [step.name for step in self.template.plan.steps]
@@ -105,8 +104,7 @@ class Scene:
         *,
         reason: str = "",
     ) -> Chain:
-        """``counts`` of the steps begun; the last of them runs unless the chain is past its
-        steps."""
+        """Add a chain; ``counts`` has an entry for each step that began."""
         begun = self.now - timedelta(minutes=minutes)
         uid = uuid4()
         source = self.dataset(dataset, DatasetType.INPUT, files=60, size=60 * 8_400_000)
@@ -238,7 +236,7 @@ class Scene:
         return status
 
     def _well(self, task: UUID, seq: int, state: JobState, *, seconds: float | None = None) -> None:
-        """A job that finished, or runs."""
+        """Add a job that finished or runs."""
         number = len(self.neighbours.jobs) + 1
         ended = seconds is not None
         self.neighbours.jobs[number] = Job(

@@ -1,5 +1,4 @@
-"""Steps that people do, as who watches them sees and changes them: page, REST, command. Behind the
-operator service stands the real service that asks."""
+"""Human tasks on pages, by REST and by commands, with the real ask service behind the operator."""
 
 import html
 import json
@@ -12,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from sluice.clients.operator.asking import HumanStepKey
-from sluice.contracts.asking_watch import NewLink, SetDeviceState
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import DeviceState
-from sluice.contracts.templates import NewTemplate
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.server import HttpServer
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.common.states import DeviceState
+from sluice.contracts.human_tasks.asking_watch import NewLink, SetDeviceState
+from sluice.contracts.templates.templates import NewTemplate
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.ask.conftest import GROUP, STEP, TEMPLATE, Asking, asking_on
@@ -35,7 +34,7 @@ class Watched:
     asking: Asking
 
     async def post(self, path: str, **form: str) -> str:
-        """What stands on the page then."""
+        """Post a form and return the page that follows."""
         found = re.search(r'name="csrf_token" value="([^"]+)"', await self.page(PAGE))
         assert found is not None
         data = {"csrf_token": found[1], **form}
@@ -52,7 +51,7 @@ class Watched:
 async def watched(
     database_url: str, make_database: DatabaseFactory, tmp_path: Path
 ) -> AsyncIterator[Watched]:
-    """A step of three items, that nobody has answered yet."""
+    """Return a step with three items that have no annotations yet."""
     async with watching(database_url, await make_database(), tmp_path) as watched:
         yield watched
 
@@ -78,7 +77,9 @@ async def sluice(watched: Watched) -> AsyncIterator[Command]:
         yield Command(f"http://127.0.0.1:{server.port}")
 
 
-async def test_what_is_asked_of_the_operator_is_answered_by_who_asks(watched: Watched) -> None:
+async def test_requests_about_human_tasks_are_forwarded_to_the_ask_service(
+    watched: Watched,
+) -> None:
     client = watched.operator.client
     made = await client.make_ask_link(OF, NewLink(days=3))
     assert made.url is not None
@@ -88,10 +89,10 @@ async def test_what_is_asked_of_the_operator_is_answered_by_who_asks(watched: Wa
     assert (step.waiting, step.decided, step.finished, step.given) == (0, 3, 0, 3)
     [device] = (await client.ask_devices(OF)).devices
     reason = SetDeviceState(standing=DeviceState.EXCLUDED, reason="all alike")
-    excluded = await client.set_standing(device.uid, reason)
+    excluded = await client.set_device_state(device.uid, reason)
     assert (excluded.standing, excluded.reason) == (DeviceState.EXCLUDED, "all alike")
     with pytest.raises(Conflict):
-        await client.set_standing(device.uid, reason)
+        await client.set_device_state(device.uid, reason)
     [step] = (await client.asking_steps()).steps
     assert (step.waiting, step.excluded) == (3, 1)
     async with client.all_answers(OF) as answers:
@@ -106,7 +107,7 @@ async def test_what_is_asked_of_the_operator_is_answered_by_who_asks(watched: Wa
         await client.end_ask_link(device.uid)
 
 
-async def test_the_page_leads_from_the_step_to_a_link_and_its_end(watched: Watched) -> None:
+async def test_page_creates_and_ends_an_answer_link(watched: Watched) -> None:
     assert PAGE in await watched.page("/asking")
     assert 'href="/asking"' in await watched.page("/steps")
     page = await watched.page(PAGE)
@@ -118,7 +119,7 @@ async def test_the_page_leads_from_the_step_to_a_link_and_its_end(watched: Watch
         "http://ask.test/ask/mass%20times/look"
     ]
     assert "Whoever has it may answer" in made
-    assert address[0] not in await watched.page(PAGE), "it is told once"
+    assert address[0] not in await watched.page(PAGE), "the address is shown only once"
     [end] = re.findall(r'action="([^"]+/end)"', await watched.page(PAGE))
     assert "opens nothing any more" in await watched.post(end)
     assert "1 link ended" in await watched.page(PAGE)
@@ -127,7 +128,7 @@ async def test_the_page_leads_from_the_step_to_a_link_and_its_end(watched: Watch
     assert "days: " in await watched.post(f"{PAGE}/links", days="many")
 
 
-async def test_a_link_for_oneself_says_whose_it_is(watched: Watched) -> None:
+async def test_personal_link_attributes_annotations_to_its_creator(watched: Watched) -> None:
     made = await watched.post(f"{PAGE}/links", mine="yes")
     assert "noted as yours" in made
     [key] = re.findall(r'<input id="address" value="[^"]+key=([^"]+)"', made)
@@ -140,7 +141,7 @@ async def test_a_link_for_oneself_says_whose_it_is(watched: Watched) -> None:
     assert "opens nothing any more" in await watched.post(end)
 
 
-async def test_the_page_takes_answers_back_and_has_them_count(watched: Watched) -> None:
+async def test_page_excludes_a_browser_and_counts_its_annotations_again(watched: Watched) -> None:
     await (await watched.asking.browser()).answer_all("no")
     [standing] = re.findall(r'action="([^"]+/standing)"', await watched.page(PAGE))
     form = {"standing": "excluded", "reason": "never looked"}
@@ -157,7 +158,7 @@ async def test_the_page_takes_answers_back_and_has_them_count(watched: Watched) 
     assert "Exclude" in live["browsers"]
 
 
-async def test_a_template_that_lets_in_who_is_signed_in_alone_offers_no_link(
+async def test_template_for_signed_in_people_offers_no_link(
     watched: Watched,
 ) -> None:
     watched.asking.rows.tasks.clear()
@@ -171,7 +172,7 @@ async def test_a_template_that_lets_in_who_is_signed_in_alone_offers_no_link(
     assert "for people who are signed in" in await watched.post(f"{PAGE}/links", days="1")
 
 
-async def test_where_the_asking_service_has_no_address_links_begin_with_the_pages(
+async def test_links_use_the_address_of_the_pages_if_the_ask_service_has_none(
     database_url: str, make_database: DatabaseFactory, tmp_path: Path
 ) -> None:
     own = "operator.test/ask/mass%20times/look?key="
@@ -184,13 +185,13 @@ async def test_where_the_asking_service_has_no_address_links_begin_with_the_page
             assert told.startswith(f"{url}/ask/mass%20times/look?key=")
 
 
-async def test_of_a_step_that_asks_nobody_there_is_no_page(watched: Watched) -> None:
+async def test_step_without_human_tasks_has_no_page(watched: Watched) -> None:
     found = await watched.operator.http.get("/asking/everyone/mass%20times/other")
     assert found.status_code == 404
     assert "no step other of template mass times asks people of everyone" in found.text
 
 
-async def test_the_commands_go_from_a_link_to_its_answers(
+async def test_commands_cover_links_browsers_and_annotations(
     watched: Watched, sluice: Command
 ) -> None:
     listed = (await sluice("ask", "list")).splitlines()[1].split()
@@ -215,7 +216,7 @@ async def test_the_commands_go_from_a_link_to_its_answers(
     assert json.loads(await sluice("ask", "list", "--json"))["steps"][0]["given"] == 3
 
 
-async def test_of_a_step_that_has_asked_nothing_yet_the_command_says_how_to_begin(
+async def test_command_explains_how_to_start_a_step_that_asked_nothing_yet(
     watched: Watched, sluice: Command
 ) -> None:
     pack = Path(__file__).parents[3] / "templates" / "masstimes"
@@ -230,7 +231,9 @@ async def test_of_a_step_that_has_asked_nothing_yet_the_command_says_how_to_begi
     assert "gold: File  (asset:mt-gold, if no other is given)" in shown
 
 
-async def test_the_commands_say_what_they_do_not_find(watched: Watched, sluice: Command) -> None:
+async def test_commands_name_steps_browsers_and_links_that_they_do_not_find(
+    watched: Watched, sluice: Command
+) -> None:
     said = " ".join((await sluice("ask", "link", TEMPLATE, "other", code=1)).split())
     assert (
         f"no step 'other' of template '{TEMPLATE}' asks people; those that do: {TEMPLATE} {STEP}"

@@ -1,5 +1,4 @@
-"""What needs a person, on the first page, by REST and on the command line; and saying that one has
-seen it."""
+"""Notices that need attention, and their acknowledgement: page, REST, command."""
 
 import json
 import re
@@ -8,12 +7,12 @@ from uuid import UUID, uuid4
 import pytest
 from fastapi import FastAPI
 
-from sluice.contracts.chains import Chain
-from sluice.contracts.problems import NotAvailable
-from sluice.contracts.states import ChainState, PilotState
-from sluice.servicekit.http import Health, create_app
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.common.states import ChainState, PilotState
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.transport.base import TransportUnavailable
+from sluice.servicekit.web.http import Health, create_app
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Counts, Scene
 from tests.integration.operator.test_pages import scene, token_of
@@ -43,7 +42,7 @@ def failed(operator: Operator) -> str:
     )
 
 
-async def test_numbers_are_those_of_the_services_not_of_what_is_listed(
+async def test_figures_of_the_first_page_come_from_the_services(
     operator: Operator, scene: Scene
 ) -> None:
     for number in range(70):
@@ -59,7 +58,7 @@ async def test_numbers_are_those_of_the_services_not_of_what_is_listed(
     assert f"{73 - listed} chains more" in page
 
 
-async def test_a_failure_stays_however_many_chains_end_after_it(
+async def test_failure_stays_on_the_page_until_somebody_acknowledges_it(
     operator: Operator, scene: Scene
 ) -> None:
     for number in range(12):
@@ -82,7 +81,7 @@ async def test_a_failure_stays_however_many_chains_end_after_it(
     assert "Seen by Ann &lt;b&gt;" in chain
 
 
-async def test_on_an_outdated_page_one_is_told_who_has_seen_it_first(
+async def test_second_acknowledgement_names_the_person_who_was_first(
     operator: Operator, scene: Scene
 ) -> None:
     token, subject = token_of(await operator.http.get("/")), f"chain:{failed(operator)}"
@@ -93,7 +92,7 @@ async def test_on_an_outdated_page_one_is_told_who_has_seen_it_first(
     assert page.count("1 notice acknowledged") == 1
 
 
-async def test_all_that_is_shown_is_acknowledged_at_once_and_nothing_else(
+async def test_acknowledge_all_affects_only_the_notices_shown(
     operator: Operator, scene: Scene
 ) -> None:
     reason = "step decode: it did"
@@ -121,7 +120,7 @@ async def test_all_that_is_shown_is_acknowledged_at_once_and_nothing_else(
     } == set(chains)
 
 
-async def test_a_long_chain_that_has_just_ended_stands_among_those_that_ended_last(
+async def test_long_chain_that_just_ended_is_listed_first_among_ended_chains(
     operator: Operator, scene: Scene
 ) -> None:
     for number in range(12):
@@ -138,9 +137,7 @@ async def test_a_long_chain_that_has_just_ended_stands_among_those_that_ended_la
     assert len(rows) == 10
 
 
-async def test_the_page_tells_what_contains_tools_on_the_node_of_each_pilot(
-    operator: Operator, scene: Scene
-) -> None:
+async def test_page_shows_the_sandbox_of_each_pilot(operator: Operator, scene: Scene) -> None:
     page = (await operator.http.get("/")).text
     told = re.findall(
         r'<th scope="row"><a href="/pilots/[^"]*">(\S+)</a>.*?<td data-label="Sandbox">(\w+)</td>',
@@ -150,9 +147,7 @@ async def test_the_page_tells_what_contains_tools_on_the_node_of_each_pilot(
     assert told == [("farm-07", "namespaces"), ("farm-08", "none"), ("farm-03", "namespaces")]
 
 
-async def test_the_page_tells_which_gpus_the_node_of_a_pilot_has(
-    operator: Operator, scene: Scene
-) -> None:
+async def test_page_shows_the_gpus_of_each_pilot(operator: Operator, scene: Scene) -> None:
     page = (await operator.http.get("/")).text
     told = re.findall(r'<span class="muted">(farm-\d+\.example\.org.*?)</span>', page)
     assert told == [
@@ -163,10 +158,10 @@ async def test_the_page_tells_which_gpus_the_node_of_a_pilot_has(
 
 
 @pytest.mark.parametrize("before", [False, True])
-async def test_of_many_pilots_the_page_lists_some_and_counts_the_others(
+async def test_page_lists_fifty_pilots_and_counts_the_others(
     operator: Operator, scene: Scene, before: bool
 ) -> None:
-    """Also where the WMS is of the release before, which gives all, whatever it is asked."""
+    """A WMS of the previous release returns all pilots, whatever the limit."""
     operator.neighbours.of_the_release_before = before
     gone = operator.neighbours.pilots[0].model_copy(update={"state": PilotState.GONE})
     operator.neighbours.pilots[:0] = [
@@ -180,7 +175,7 @@ async def test_of_many_pilots_the_page_lists_some_and_counts_the_others(
 
 
 @pytest.mark.parametrize("before", [False, True])
-async def test_of_many_lost_pilots_behind_many_that_are_there_some_are_told_of(
+async def test_lost_pilots_are_reported_although_many_pilots_are_active(
     operator: Operator, scene: Scene, before: bool
 ) -> None:
     operator.neighbours.of_the_release_before = before
@@ -196,7 +191,9 @@ async def test_of_many_lost_pilots_behind_many_that_are_there_some_are_told_of(
     assert (len(found.notices), found.more) == (20, 53)
 
 
-async def test_who_is_not_our_page_acknowledges_nothing(operator: Operator, scene: Scene) -> None:
+async def test_request_without_the_form_token_acknowledges_nothing(
+    operator: Operator, scene: Scene
+) -> None:
     data = {"id": f"chain:{failed(operator)}", "by": "Ann"}
     assert (await operator.http.post("/attention", data=data)).status_code == 403
     token = token_of(await operator.http.get("/"))
@@ -205,7 +202,7 @@ async def test_who_is_not_our_page_acknowledges_nothing(operator: Operator, scen
     assert not any(chain.acknowledged for chain in operator.neighbours.chains.values())
 
 
-async def test_attention_by_rest(operator: Operator, scene: Scene) -> None:
+async def test_rest_lists_and_acknowledges_notices(operator: Operator, scene: Scene) -> None:
     found = await operator.client.attention()
     task = found.notices[0].task_uid
     assert [(notice.text, notice.id is not None) for notice in found.notices] == [
@@ -226,7 +223,7 @@ async def test_attention_by_rest(operator: Operator, scene: Scene) -> None:
     assert "seen by Ann" in (await operator.http.get("/")).text
 
 
-async def test_attention_on_the_command_line(
+async def test_command_lists_and_acknowledges_notices(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     listed = await sluice("attention", "list")
@@ -259,7 +256,7 @@ async def test_attention_on_the_command_line(
     assert "seen by Ann" in await sluice("chain", "show", failed(operator))
 
 
-async def test_what_needs_nobody_any_more_does_not_keep_the_others_back(
+async def test_acknowledge_all_skips_chains_deleted_meanwhile(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     reason = "step decode: it did"
@@ -283,7 +280,7 @@ async def test_what_needs_nobody_any_more_does_not_keep_the_others_back(
     assert operator.neighbours.needed() == []
 
 
-async def test_one_that_is_named_and_needs_nobody_is_told_when_the_others_are_acknowledged(
+async def test_unknown_chain_is_reported_and_the_other_is_acknowledged(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     said = await sluice(
@@ -299,10 +296,10 @@ async def test_one_that_is_named_and_needs_nobody_is_told_when_the_others_are_ac
     assert operator.neighbours.needed() == []
 
 
-async def test_what_lasts_and_what_happened_do_not_hide_each_other(
+async def test_open_problems_and_past_failures_are_both_shown(
     operator: Operator, scene: Scene
 ) -> None:
-    """Far more of each than the page has room for."""
+    """There are far more of each than the page has room for."""
     for number in range(30):
         scene.chain(f"held-{number}", 0, [Counts(held=1, total=9)], ChainState.IN_PROGRESS)
         stuck = scene.chain(
@@ -324,7 +321,7 @@ async def test_what_lasts_and_what_happened_do_not_hide_each_other(
     )
 
 
-async def test_services_of_the_release_before_leave_numbers_out(
+async def test_figures_are_blank_if_the_chain_service_is_of_the_previous_release(
     operator: Operator, scene: Scene
 ) -> None:
     operator.neighbours.counting = False
@@ -337,7 +334,7 @@ async def test_services_of_the_release_before_leave_numbers_out(
     ("service", "said"),
     [("wms", "The WMS does not"), ("wfms.chains", "The chain service does not")],
 )
-async def test_what_a_service_that_does_not_answer_would_say_is_named(
+async def test_page_names_the_service_that_does_not_answer(
     operator: Operator, scene: Scene, service: str, said: str
 ) -> None:
     broken = FastAPI()
@@ -353,7 +350,7 @@ async def test_what_a_service_that_does_not_answer_would_say_is_named(
     assert "–" in figures(page.text).values()
 
 
-async def test_tasks_and_chains_that_do_not_fit_on_a_page_stand_on_the_next(
+async def test_tasks_and_chains_are_listed_in_pages(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     begun = {
@@ -384,7 +381,7 @@ def _chain(scene: Scene, number: int) -> Chain:
     return scene.chain(f"more-{number}", number, [Counts(ready=2, total=2)], ChainState.IN_PROGRESS)
 
 
-async def test_broker_that_takes_no_messages_is_named_once(
+async def test_page_names_a_failing_message_broker_only_once(
     operator: Operator, scene: Scene
 ) -> None:
     async def cannot_send() -> None:

@@ -1,4 +1,4 @@
-"""Files of a person become a data set, or a sentence says what is in the way."""
+"""Files that a person uploads become a data set, or an error says what to do."""
 
 from pathlib import Path
 
@@ -6,15 +6,15 @@ import pytest
 
 from sluice.cli.connection import Connection
 from sluice.cli.transfer.upload import upload_files
-from sluice.contracts.datasets import NewDataset, NewStorage
-from sluice.contracts.problems import Conflict, NotAvailable
-from sluice.contracts.states import StorageType
+from sluice.contracts.common.problems import Conflict, NotAvailable
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import NewDataset, NewStorage
 from tests.integration.operator.test_results import Results, results
 
 __all__ = ["results"]
 
 
-async def test_without_a_storage_to_write_to_it_says_what_to_do(
+async def test_upload_without_a_usable_input_storage_says_what_to_do(
     results: Results, tmp_path: Path
 ) -> None:
     connection = Connection("http://operator.test", results.operator.client, results.dms)
@@ -33,7 +33,7 @@ async def test_without_a_storage_to_write_to_it_says_what_to_do(
     assert "input storage shelf is disabled: `sluice storage enable shelf`" in await refused()
 
 
-async def test_the_name_of_a_data_set_that_was_deleted_is_not_free(
+async def test_upload_under_the_name_of_a_deleted_data_set_is_refused(
     results: Results, tmp_path: Path
 ) -> None:
     connection = Connection("http://operator.test", results.operator.client, results.dms)

@@ -1,11 +1,11 @@
-"""A whole chain is ranked by people: page, REST, command."""
+"""People rank a whole chain on its page, by REST and by command."""
 
 import pytest
 
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.states import ChainState, DatasetType
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.states import ChainState, DatasetType
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.test_pages import scene, token_of
@@ -20,7 +20,7 @@ def running(operator: Operator, scene: Scene) -> Chain:
     return next(chain for chain in chains if chain.state is ChainState.IN_PROGRESS)
 
 
-async def test_the_page_changes_it(operator: Operator, running: Chain) -> None:
+async def test_page_changes_the_rank_of_a_chain(operator: Operator, running: Chain) -> None:
     address = f"/chains/{running.uid}"
     token = token_of(await operator.http.get(address))
     for typed, told in (("40", "40 is added to the ranks"), ("-1", "it must be a number from 0")):
@@ -32,7 +32,7 @@ async def test_the_page_changes_it(operator: Operator, running: Chain) -> None:
     assert operator.neighbours.chains[running.uid].rank == 40
 
 
-async def test_the_commands(
+async def test_commands_change_and_show_the_rank_of_a_chain(
     operator: Operator, running: Chain, sluice: Command, spd_text: str
 ) -> None:
     said = await sluice("chain", "rank", running.dataset_name, "12.5")
@@ -43,7 +43,7 @@ async def test_the_commands(
     assert "0" in await sluice("chain", "rank", str(running.uid), "--", "-1", code=1)
 
 
-async def test_a_request_says_it_from_the_start(
+async def test_chain_request_includes_a_rank(
     operator: Operator, scene: Scene, spd_text: str
 ) -> None:
     await operator.client.store_template(NewTemplate(name="other", cwl=spd_text))
@@ -53,4 +53,4 @@ async def test_a_request_says_it_from_the_start(
     assert (
         "rank"
         not in operator.neighbours.requested[-1].model_copy(update={"rank": 0.0}).model_dump()
-    ), "a chain service of the release before does not know it"
+    ), "a chain service of the previous release does not know the field"

@@ -1,12 +1,12 @@
-"""Chains of templates that take no data set: an empty one stands for it."""
+"""Chains of templates that take no data set run on an empty placeholder data set."""
 
 from pathlib import Path
 
 import pytest
 
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import DatasetState
-from sluice.contracts.templates import NewTemplate, Template
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import DatasetState
+from sluice.contracts.templates.templates import NewTemplate, Template
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
@@ -24,8 +24,8 @@ async def sweep(operator: Operator) -> Template:
 
 
 @pytest.mark.usefixtures("sweep")
-async def test_the_same_values_again_are_the_same_chain(operator: Operator) -> None:
-    """Invariant 1; others are another one. Nothing is in the data set, and nobody matches it."""
+async def test_equal_values_give_the_same_chain(operator: Operator) -> None:
+    """Invariant 1. The data set is empty and is not matched; other values give another chain."""
     chain, made = await operator.client.request_new_chain(None, "sweep", params=GIVEN)
     assert made
     again = await operator.client.request_new_chain(
@@ -40,7 +40,7 @@ async def test_the_same_values_again_are_the_same_chain(operator: Operator) -> N
     assert other.dataset_uid != stand_in.uid
 
 
-async def test_one_that_somebody_has_deleted_keeps_nobody_from_asking_again(
+async def test_chain_can_be_requested_again_after_its_placeholder_was_deleted(
     operator: Operator, sweep: Template
 ) -> None:
     chain = await operator.client.request_chain(None, "sweep", params=GIVEN)
@@ -52,7 +52,9 @@ async def test_one_that_somebody_has_deleted_keeps_nobody_from_asking_again(
 
 
 @pytest.mark.usefixtures("sweep")
-async def test_what_is_wrong_is_told_before_anything_is_registered(operator: Operator) -> None:
+async def test_invalid_values_are_refused_before_a_data_set_is_registered(
+    operator: Operator,
+) -> None:
     with pytest.raises(Unprocessable, match=r"'cuts' .a list of int. is required"):
         await operator.client.request_chain(None, "sweep", params={"note": "n"})
     with pytest.raises(Unprocessable, match=r"needs a data set for its input 'frames': name one"):
@@ -61,7 +63,7 @@ async def test_what_is_wrong_is_told_before_anything_is_registered(operator: Ope
 
 
 @pytest.mark.usefixtures("sweep")
-async def test_it_is_started_by_its_name_alone(
+async def test_command_starts_a_chain_by_template_name_only(
     operator: Operator, sluice: Command, tmp_path: Path
 ) -> None:
     order = tmp_path / "order.yml"
@@ -80,7 +82,7 @@ async def test_it_is_started_by_its_name_alone(
 
 
 @pytest.mark.usefixtures("sweep")
-async def test_the_page_asks_for_no_data_set(operator: Operator) -> None:
+async def test_page_starts_a_chain_without_a_data_set(operator: Operator) -> None:
     page = await operator.http.get("/chains/new?template=sweep")
     assert "None: all inputs of the template are parameters." in page.text
     assert "Start the chain" in page.text

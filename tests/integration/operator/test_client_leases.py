@@ -1,4 +1,4 @@
-"""What a waiting client owned is ended when nobody renews its lease."""
+"""Chains and templates of a waiting client are ended when its lease expires."""
 
 import asyncio
 import threading
@@ -8,28 +8,28 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from sluice.contracts.access import Role
-from sluice.contracts.chains import Chain
-from sluice.contracts.client_leases import RenewClientLease
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.problems import Forbidden
-from sluice.contracts.states import ChainState
-from sluice.contracts.templates import NewTemplate, Template
+from sluice.contracts.access.access import Role
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.chains.client_leases import RenewClientLease
+from sluice.contracts.common.problems import Forbidden
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.templates.templates import NewTemplate, Template
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.server import HttpServer
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator, operating
 from tests.unit.cwl.samples import LINEAR
 from tests.waiting import eventually
+from wfms.operator.chains.usecases.renew_client_lease import renew_client_lease
+from wfms.operator.context import OperatorContext
 from wfms.operator.settings import OperatorSettings
-from wfms.operator.usecases.context import OperatorContext
-from wfms.operator.usecases.renew_client_lease import renew_client_lease
 from wfms.operator.wiring import make_context
 
-#: Seconds of a lease: of one that expires, and of one that is renewed however busy the machine is.
+#: Seconds of a lease: for a lease that expires, and for a lease that a busy machine still renews.
 LIFE, RENEWED_LIFE = 0.4, 3.0
 
 
@@ -71,7 +71,7 @@ async def context_of(operator: Operator) -> AsyncIterator[OperatorContext]:
         yield make_context(settings, database, links=operator.links, transport=operator.transport)
 
 
-async def test_chain_of_a_dead_client_is_canceled_and_its_data_go(operator: Operator) -> None:
+async def test_chain_of_a_dead_client_is_canceled_and_its_data_deleted(operator: Operator) -> None:
     template, chain = await a_run(operator, "one")
     assert await lease(operator, owned(template, chain)) == 200
     await eventually(lambda: chain.uid in operator.neighbours.discarded)
@@ -86,7 +86,7 @@ async def test_chain_of_a_dead_client_is_canceled_and_its_data_go(operator: Oper
 
 
 @pytest.mark.parametrize("discard", [True, False])
-async def test_results_that_are_there_stay_unless_all_is_to_go(
+async def test_finished_results_are_kept_unless_the_lease_says_discard(
     operator: Operator, discard: bool
 ) -> None:
     template, chain = await a_run(operator, "one")
@@ -102,8 +102,8 @@ async def test_results_that_are_there_stay_unless_all_is_to_go(
     assert operator.neighbours.chains[chain.uid].state is ChainState.FINISHED
 
 
-async def test_lease_that_is_renewed_or_released_ends_nothing(database_url: str) -> None:
-    """While another one expires that was made later."""
+async def test_renewed_or_released_lease_ends_nothing(database_url: str) -> None:
+    """Another lease, which was made later, expires meanwhile."""
     async with operating(database_url, client_lease=RENEWED_LIFE) as operator:
         server = HttpServer(for_anybody(operator.service.app), host="127.0.0.1", port=0)
         renewed, released, left = [await a_run(operator, name) for name in ("a", "b", "c")]
@@ -132,7 +132,7 @@ async def test_lease_that_is_renewed_or_released_ends_nothing(database_url: str)
             assert operator.neighbours.discarded == [left[1].uid]
 
 
-async def test_nobody_ends_what_another_person_owns(operator: Operator) -> None:
+async def test_person_cannot_lease_the_chain_of_another_person(operator: Operator) -> None:
     _, chain = await a_run(operator, "one")
     operator.neighbours.chains[chain.uid] = chain.model_copy(update={"owner": "bert"})
     asked = RenewClientLease(chains=[chain.uid])
@@ -155,8 +155,8 @@ async def test_expired_lease_is_not_renewed(operator: Operator) -> None:
     assert await lease(operator, owned(template, chain), uid) == 409
 
 
-async def test_nobody_ends_what_another_group_owns(operator: Operator) -> None:
-    """Whatever a person's role: what a lease names is ended with the rights of the service."""
+async def test_person_cannot_lease_objects_of_another_group(operator: Operator) -> None:
+    """The role does not matter: the service ends leased objects with its own rights."""
     template, chain = await a_run(operator, "one")
     operator.links.apps["wfms.operator"] = operator.service.app
     chain = chain.model_copy(update={"owner": "anna", "group": "alpha", "shared_with": ["beta"]})
@@ -178,7 +178,7 @@ async def test_nobody_ends_what_another_group_owns(operator: Operator) -> None:
     assert await renew(stranger, chains=chain.uid) == 403
     assert await renew(stranger, datasets=dataset.uid) == 403
     assert await renew(stranger, run_templates=other.id) == 404
-    assert await renew(stranger, run_templates=template.id) == 200, "it is everybody's"
+    assert await renew(stranger, run_templates=template.id) == 200, "it belongs to everybody"
     for member in (
         Person("anna", Role.SUBMITTER, ("alpha",)),
         Person("al", Role.SHIFT, ("alpha",)),

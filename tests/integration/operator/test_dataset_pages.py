@@ -1,5 +1,4 @@
-"""Data sets on web pages, over REST and by the command: the list, one, those that fit no template,
-chains started by hand."""
+"""Data sets on pages, by REST and by command, and chains that people start on them."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -8,11 +7,11 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from sluice.contracts.datasets import Dataset, File, NewDataset
-from sluice.contracts.intake import Tie, Unmatched
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import DatasetState, DatasetType
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.chains.intake import Tie, Unmatched
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.datasets import Dataset, File, NewDataset
+from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
@@ -20,7 +19,7 @@ from tests.unit.cwl.samples import LINEAR, edited
 
 __all__ = ["sluice"]
 
-#: One that takes calibration data; the parameter comes from the metadata.
+#: Takes calibration data and reads a parameter from the metadata.
 OTHER = edited(
     (
         "sluice:match: {sluice:type: raw, detector: spd}",
@@ -33,8 +32,11 @@ NOW = datetime.now(UTC)
 
 @pytest.fixture
 async def waiting(operator: Operator) -> dict[str, UUID]:
-    """Data sets by name, all unmatched: ``linear`` would take one now, one lacks a parameter of
-    ``other``, one fits none."""
+    """Return unmatched data sets by name.
+
+    ``linear`` would take ``fits`` now, ``lacks`` has no value for a parameter of ``other``, and
+    ``odd`` fits no template.
+    """
     await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR))
     await operator.client.store_template(NewTemplate(name="other", cwl=OTHER))
     metas = {
@@ -71,7 +73,7 @@ def closed(name: str, meta: dict[str, str]) -> Dataset:
     )
 
 
-async def test_why_each_template_does_not_take_a_data_set_by_rest(
+async def test_rest_tells_why_each_template_does_not_take_a_data_set(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
     listed = await operator.client.unmatched()
@@ -100,7 +102,7 @@ async def test_why_each_template_does_not_take_a_data_set_by_rest(
     assert (await operator.client.unmatched(template="other")).total == 0
 
 
-async def test_matching_again_and_dismissing_by_rest(
+async def test_rest_matches_and_dismisses_unmatched_data_sets(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
     assert (await operator.client.rematch(waiting["odd"])).reason == "no template matches"
@@ -112,11 +114,11 @@ async def test_matching_again_and_dismissing_by_rest(
             await call(waiting["odd"])
     await operator.client.request_chain(waiting["lacks"], "linear")
     assert (await operator.client.unmatched()).total == 0, (
-        "one for which a chain was asked for is no longer unmatched"
+        "a data set with a chain is no longer unmatched"
     )
 
 
-async def test_all_that_fit_no_template_are_dismissed_but_those_that_came_since(
+async def test_dismiss_all_keeps_data_sets_that_came_after_the_page(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
     page = await operator.http.get("/datasets/unmatched")
@@ -137,7 +139,7 @@ async def test_all_that_fit_no_template_are_dismissed_but_those_that_came_since(
     assert (await operator.client.dismiss_all_unmatched(until=later)).dismissed == 1
 
 
-async def test_the_page_of_those_that_fit_no_template(
+async def test_page_matches_and_dismisses_unmatched_data_sets(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
     page = await operator.http.get("/datasets/unmatched")
@@ -171,7 +173,7 @@ async def test_the_page_of_those_that_fit_no_template(
     ).status_code == 403
 
 
-async def test_waiting_data_sets_are_offered_where_a_template_is_uploaded_and_not_taken(
+async def test_template_page_offers_unmatched_data_sets_but_does_not_take_them(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
     page = (await operator.http.get("/templates/linear")).text
@@ -186,7 +188,7 @@ async def test_waiting_data_sets_are_offered_where_a_template_is_uploaded_and_no
     assert len(operator.neighbours.unmatched) == 3
 
 
-async def test_an_intake_that_does_not_answer_spoils_only_its_own_pages(
+async def test_absent_intake_affects_only_the_pages_of_unmatched_data_sets(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
     del operator.links.apps["wfms.intake"]
@@ -204,7 +206,7 @@ async def test_an_intake_that_does_not_answer_spoils_only_its_own_pages(
     assert (await operator.http.get("/datasets/unmatched")).status_code in {500, 502, 503}
 
 
-async def test_templates_that_compete_are_told_while_they_are_as_they_were(
+async def test_competing_templates_are_reported_until_one_changes(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
     ids = {template.name: template.id for template in (await operator.client.templates()).templates}
@@ -231,7 +233,9 @@ async def test_templates_that_compete_are_told_while_they_are_as_they_were(
     assert "same priority" not in (await operator.http.get("/datasets/unmatched")).text
 
 
-async def test_the_list_and_one_data_set(operator: Operator, waiting: dict[str, UUID]) -> None:
+async def test_data_sets_are_listed_in_pages_and_shown_with_files(
+    operator: Operator, waiting: dict[str, UUID]
+) -> None:
     for number in range(60):
         await operator.client.register_dataset(NewDataset(name=f"many-{number:02}"))
     first = (await operator.http.get("/datasets")).text
@@ -265,7 +269,7 @@ async def test_the_list_and_one_data_set(operator: Operator, waiting: dict[str, 
     assert (await operator.http.get(f"/datasets/{uuid4()}")).status_code == 404
 
 
-async def test_what_was_produced_is_shown(operator: Operator, sluice: Command) -> None:
+async def test_data_set_shows_what_was_produced(operator: Operator, sluice: Command) -> None:
     dataset = closed("result", {}).model_copy(
         update={"meta": {"produced": {"files": 1, "bytes": 1200, "events": 41}}}
     )
@@ -274,7 +278,9 @@ async def test_what_was_produced_is_shown(operator: Operator, sluice: Command) -
     assert "1 file, 1.2 kB, 41 events" in await sluice("dataset", "show", str(dataset.uid))
 
 
-async def test_a_data_set_that_waits_for_files_says_so(operator: Operator, sluice: Command) -> None:
+async def test_data_set_shows_the_files_that_it_waits_for(
+    operator: Operator, sluice: Command
+) -> None:
     uid = (await operator.client.register_dataset(NewDataset(name="counted"))).uid
     assert "It waits for" not in (await operator.http.get(f"/datasets/{uid}")).text
     assert "waits for" not in await sluice("dataset", "show", str(uid))
@@ -293,7 +299,7 @@ async def test_a_data_set_that_waits_for_files_says_so(operator: Operator, sluic
     assert operator.neighbours.closings == [(uid, 9)]
 
 
-async def test_a_data_set_whose_files_went_as_they_were_read_says_so(
+async def test_data_set_shows_how_many_files_were_deleted_after_use(
     operator: Operator, sluice: Command
 ) -> None:
     uid = (await operator.client.register_dataset(NewDataset(name="between"))).uid
@@ -309,7 +315,7 @@ async def test_a_data_set_whose_files_went_as_they_were_read_says_so(
     assert '"released": 1100' in await sluice("dataset", "show", str(uid), "--json")
 
 
-async def test_a_chain_is_started_by_hand_with_its_parameters(
+async def test_page_starts_a_chain_with_its_parameters(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
     empty = (await operator.http.get("/chains/new")).text
@@ -328,7 +334,7 @@ async def test_a_chain_is_started_by_hand_with_its_parameters(
     )
     assert wrong.status_code == 422
     assert "Must be a whole number, not &#39;few&#39;" in wrong.text
-    assert 'value="&lt;i&gt;"' in wrong.text, "what was typed stays"
+    assert 'value="&lt;i&gt;"' in wrong.text, "the form keeps the typed value"
     assert operator.neighbours.requested == []
     started = await operator.http.post(
         "/chains/new", data=form | {"param-limit": "7", "param-note": ""}
@@ -345,7 +351,7 @@ async def test_a_chain_is_started_by_hand_with_its_parameters(
     assert gone.status_code == 422
 
 
-async def test_what_a_template_requires_is_told_with_the_values(
+async def test_requirements_of_a_template_are_shown_with_actual_values(
     operator: Operator, sluice: Command, waiting: dict[str, UUID]
 ) -> None:
     text = edited(
@@ -368,10 +374,12 @@ async def test_what_a_template_requires_is_told_with_the_values(
     refused = await sluice("chain", "start", "fits", "linear", "--param", "limit=11", code=1)
     assert told in refused
     assert "requires parameter limit from -∞ to 9, which is 11" in refused
-    assert operator.neighbours.requested == [], "nothing is asked of the chain service"
+    assert operator.neighbours.requested == [], "the chain service gets no request"
 
 
-async def test_the_commands(operator: Operator, sluice: Command, waiting: dict[str, UUID]) -> None:
+async def test_commands_list_match_and_dismiss_unmatched_data_sets(
+    operator: Operator, sluice: Command, waiting: dict[str, UUID]
+) -> None:
     listed = await sluice("dataset", "unmatched")
     assert f"{waiting['fits']}  fits  since" in listed
     assert "linear: would take it now" in listed

@@ -1,4 +1,4 @@
-"""Commands that are let in by a browser (RFC 8628), in the tables of the operator service."""
+"""Commands sign in with a browser (RFC 8628); the operator service keeps their requests."""
 
 import asyncio
 from dataclasses import dataclass
@@ -7,10 +7,10 @@ import asyncpg
 import httpx
 import pytest
 
-from sluice.contracts.access import Role
-from sluice.contracts.device_login import DeviceLogin, DeviceQuestion, NewDeviceLogin
-from sluice.contracts.people import AccountChange, Token
-from sluice.contracts.problems import Forbidden, NotFound, ServiceError
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.device_login import DeviceLogin, DeviceQuestion, NewDeviceLogin
+from sluice.contracts.access.people import AccountChange, Token
+from sluice.contracts.common.problems import Forbidden, NotFound, ServiceError
 from sluice.servicekit.access.principal import Person
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
@@ -26,7 +26,7 @@ from tests.integration.operator.test_people import (
 )
 from tests.integration.operator.test_user_command import User, admin, anna
 from tests.waiting import eventually
-from wfms.operator.usecases.device_login import OF_AN_ADDRESS, WRONG_CODES
+from wfms.operator.identity.usecases.device_login import OF_AN_ADDRESS, WRONG_CODES
 
 __all__ = ["admin", "anna", "operator"]
 
@@ -35,7 +35,7 @@ ANNA = Person("anna", Role.SHIFT)
 
 @dataclass(frozen=True)
 class Browser:
-    """Of somebody who is signed in."""
+    """The browser of a person who is signed in."""
 
     http: httpx.AsyncClient
 
@@ -59,7 +59,7 @@ async def answer(operator: Operator, login: DeviceLogin) -> tuple[Token, str] | 
     return None if given is None else (given.token, given.secret.get_secret_value())
 
 
-async def test_who_allows_it_gives_the_command_a_token_of_his_once(operator: Operator) -> None:
+async def test_allowed_command_gets_a_token_of_the_person_once(operator: Operator) -> None:
     await account(operator, "anna", Role.SHIFT)
     login = await begun(operator)
     assert await answer(operator, login) is None
@@ -79,7 +79,7 @@ async def test_who_allows_it_gives_the_command_a_token_of_his_once(operator: Ope
         await answer(operator, login)
 
 
-async def test_a_refused_one_gets_nothing_and_cannot_be_allowed_after_all(
+async def test_refused_login_gets_no_token_and_cannot_be_allowed_later(
     operator: Operator,
 ) -> None:
     login = await begun(operator)
@@ -94,7 +94,7 @@ async def test_a_refused_one_gets_nothing_and_cannot_be_allowed_after_all(
         await answer(operator, login)
 
 
-async def test_a_code_is_taken_as_people_type_it_and_no_other_one(operator: Operator) -> None:
+async def test_code_is_accepted_as_people_type_it(operator: Operator) -> None:
     login = await begun(operator)
     one = browser(operator, ANNA)
     for typed in (login.user_code.lower(), login.user_code.replace("-", " ")):
@@ -104,10 +104,10 @@ async def test_a_code_is_taken_as_people_type_it_and_no_other_one(operator: Oper
         page = await one.http.get("/device", params={"code": typed})
         assert page.status_code == NotFound.status
         assert "no command waits with this code" in page.text
-        assert 'name="code"' in page.text, "its form is there to try again"
+        assert 'name="code"' in page.text, "the page has the form again"
 
 
-async def test_nobody_gives_away_more_than_he_has(operator: Operator) -> None:
+async def test_token_has_no_more_permissions_than_the_person(operator: Operator) -> None:
     await account(operator, "anna", Role.SHIFT)
     login = await begun(operator)
     refused = await browser(operator, ANNA).decides(login.user_code, "allow", Role.ADMIN)
@@ -119,10 +119,10 @@ async def test_nobody_gives_away_more_than_he_has(operator: Operator) -> None:
     await as_person(operator, ROOT).change_account("anna", AccountChange(role=Role.VIEWER))
     given = await answer(operator, login)
     assert given is not None
-    assert given[0].role is Role.VIEWER, "as the person is when the command comes in"
+    assert given[0].role is Role.VIEWER, "the role is that of the person when the command asks"
 
 
-async def test_a_role_that_is_none_is_refused_and_the_command_waits_on(
+async def test_unknown_role_is_refused_and_the_command_keeps_waiting(
     operator: Operator,
 ) -> None:
     login = await begun(operator)
@@ -138,7 +138,7 @@ async def test_a_role_that_is_none_is_refused_and_the_command_waits_on(
 
 
 @pytest.mark.parametrize("change", [AccountChange(disabled=True), AccountChange(password=OTHER)])
-async def test_what_ends_sessions_ends_what_was_let_in_with_them(
+async def test_disabling_a_person_or_changing_the_password_ends_pending_logins(
     operator: Operator, change: AccountChange
 ) -> None:
     await account(operator, "anna", Role.SHIFT)
@@ -149,7 +149,7 @@ async def test_what_ends_sessions_ends_what_was_let_in_with_them(
         await answer(operator, login)
 
 
-async def test_who_was_disabled_before_lets_nobody_in(operator: Operator) -> None:
+async def test_disabled_person_cannot_allow_a_login(operator: Operator) -> None:
     await account(operator, "anna", Role.SHIFT)
     login = await begun(operator)
     await as_person(operator, ROOT).change_account("anna", AccountChange(disabled=True))
@@ -158,7 +158,7 @@ async def test_who_was_disabled_before_lets_nobody_in(operator: Operator) -> Non
         await answer(operator, login)
 
 
-async def test_a_code_ends_by_itself_and_is_forgotten(operator: Operator) -> None:
+async def test_code_expires_and_is_deleted(operator: Operator) -> None:
     old, allowed = await begun(operator), await begun(operator)
     await browser(operator, ANNA).decides(allowed.user_code, "allow")
     await execute(operator, "UPDATE device_logins SET expires_at = now() - interval '1 s'")
@@ -171,7 +171,7 @@ async def test_a_code_ends_by_itself_and_is_forgotten(operator: Operator) -> Non
     assert await _rows(operator.database_url, "SELECT count(*) FROM device_logins") == [1]
 
 
-async def test_of_two_who_ask_at_once_one_gets_the_token(operator: Operator) -> None:
+async def test_token_is_given_to_only_one_of_concurrent_requests(operator: Operator) -> None:
     login = await begun(operator)
     await browser(operator, ANNA).decides(login.user_code, "allow")
     answers = await asyncio.gather(
@@ -181,7 +181,7 @@ async def test_of_two_who_ask_at_once_one_gets_the_token(operator: Operator) -> 
     assert sum(isinstance(each, NotFound) for each in answers) == 4
 
 
-async def test_guessing_and_beginning_are_bounded(operator: Operator) -> None:
+async def test_guesses_and_new_logins_are_rate_limited(operator: Operator) -> None:
     login, one = await begun(operator), browser(operator, ANNA)
     for _ in range(WRONG_CODES.amount):
         page = await one.http.get("/device", params={"code": "BCDF-GHJK"})
@@ -192,7 +192,7 @@ async def test_guessing_and_beginning_are_bounded(operator: Operator) -> None:
     other = await browser(operator, Person("bert", Role.VIEWER)).http.get(
         login.verification_uri_complete
     )
-    assert other.status_code == 200, "one who guesses keeps nobody else out"
+    assert other.status_code == 200, "wrong guesses do not block other people"
 
     for _ in range(OF_AN_ADDRESS.amount - 1):
         await begun(operator)
@@ -200,7 +200,9 @@ async def test_guessing_and_beginning_are_bounded(operator: Operator) -> None:
         await begun(operator)
 
 
-async def test_what_is_kept_opens_nothing_and_who_let_it_in_is_noted(operator: Operator) -> None:
+async def test_device_code_is_not_stored_in_clear_and_the_login_is_audited(
+    operator: Operator,
+) -> None:
     login = await begun(operator)
     await browser(operator, ANNA).decides(login.user_code, "allow")
     kept = await _rows(operator.database_url, "SELECT device_logins::text FROM device_logins")
@@ -213,9 +215,7 @@ async def test_what_is_kept_opens_nothing_and_who_let_it_in_is_noted(operator: O
     assert noted == ["anna POST /device", "anna lets a command in by a browser"]
 
 
-async def test_signing_the_command_in_by_a_browser(
-    admin: User, anna: User, database_url: str
-) -> None:
+async def test_command_signs_in_with_a_browser(admin: User, anna: User, database_url: str) -> None:
     waits = asyncio.create_task(anna("login"))
     code = await _somebody_decides(admin, database_url, "allow")
     said = await waits
@@ -224,7 +224,9 @@ async def test_signing_the_command_in_by_a_browser(
     assert await anna("whoami") == "the administrator, role submitter\n"
 
 
-async def test_a_refused_command_says_so(admin: User, anna: User, database_url: str) -> None:
+async def test_refused_command_says_that_it_was_refused(
+    admin: User, anna: User, database_url: str
+) -> None:
     waits = asyncio.create_task(anna("login", code=1))
     await _somebody_decides(admin, database_url, "refuse")
     assert "has refused it" in await waits
@@ -232,14 +234,14 @@ async def test_a_refused_command_says_so(admin: User, anna: User, database_url: 
 
 
 async def _somebody_decides(admin: User, database_url: str, does: str) -> str:
-    """About the command that waits, once it does. Its code."""
+    """Wait for a login, decide on it and return its code."""
     codes: list[object] = []
 
     async def waits() -> bool:
         codes[:] = await _rows(database_url, "SELECT user_code FROM device_logins")
         return bool(codes)
 
-    await eventually(waits, what="a command that waits")
+    await eventually(waits, what="a pending login")
     [code] = map(str, codes)
     async with httpx.AsyncClient(base_url=admin.url) as http:
         await http.post("/sign-in", data={"token": OWN_TOKEN})
@@ -248,7 +250,7 @@ async def _somebody_decides(admin: User, database_url: str, does: str) -> str:
 
 
 async def _rows(database_url: str, statement: str) -> list[object]:
-    """The first column."""
+    """Return the first column of the result."""
     connection = await asyncpg.connect(database_url)
     try:
         return [row[0] for row in await connection.fetch(statement)]
@@ -256,8 +258,8 @@ async def _rows(database_url: str, statement: str) -> list[object]:
         await connection.close()
 
 
-async def test_a_form_of_one_person_is_none_of_another_s(operator: Operator) -> None:
-    """Also where one browser has both sessions, one after the other."""
+async def test_form_token_of_one_person_is_refused_for_another(operator: Operator) -> None:
+    """One browser has both sessions, one after the other."""
     login = await begun(operator)
     anna, bert = browser(operator, ANNA), browser(operator, Person("bert", Role.SHIFT))
     form = {"csrf_token": token_of(await anna.http.get("/account")), "code": login.user_code}

@@ -1,13 +1,13 @@
-"""A template that is disabled: nothing goes through it, wherever one looks, until it is enabled."""
+"""A disabled template gets no new chains until it is enabled."""
 
 from uuid import UUID
 
 import httpx
 import pytest
 
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_dataset_pages import waiting
 from tests.integration.operator.test_pages import token_of
@@ -23,18 +23,18 @@ async def names(operator: Operator, *, disabled: bool = False) -> list[str]:
     ]
 
 
-async def test_it_is_matched_with_nothing_and_cannot_be_asked_for(operator: Operator) -> None:
+async def test_disabled_template_gets_no_chains_and_is_not_listed(operator: Operator) -> None:
     await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR))
     dataset = await operator.client.register_dataset(NewDataset(name="run-1"))
     under_way = await operator.client.request_chain(dataset.uid, "linear")
     first, again = [await operator.client.disable_template("linear") for _ in range(2)]
     assert first.disabled_at is not None
     assert again.disabled_at == first.disabled_at
-    assert await names(operator) == [], "what the intake reads, of whatever release"
+    assert await names(operator) == [], "the intake of any release reads this list"
     assert await names(operator, disabled=True) == ["linear"]
     with pytest.raises(Conflict, match="is disabled since"):
         await operator.client.request_chain(dataset.uid, "linear")
-    assert operator.neighbours.chains[under_way.uid] == under_way, "chains that run go on"
+    assert operator.neighbours.chains[under_way.uid] == under_way, "running chains continue"
     stored = await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR + "# 2\n"))
     assert (stored.version, stored.disabled_at) == (2, first.disabled_at), (
         "a new version is disabled too"
@@ -47,7 +47,7 @@ async def test_it_is_matched_with_nothing_and_cannot_be_asked_for(operator: Oper
             await call("nowhere")
 
 
-async def test_one_that_comes_under_the_name_of_a_deleted_one_is_not_disabled(
+async def test_new_template_with_the_name_of_a_deleted_one_is_enabled(
     operator: Operator,
 ) -> None:
     await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR))
@@ -57,7 +57,7 @@ async def test_one_that_comes_under_the_name_of_a_deleted_one_is_not_disabled(
     assert await names(operator) == ["linear"]
 
 
-async def test_data_sets_that_it_would_have_taken_say_so(
+async def test_unmatched_data_sets_tell_that_their_template_is_disabled(
     operator: Operator, waiting: dict[str, UUID]
 ) -> None:
     await operator.client.disable_template("linear")
@@ -72,7 +72,9 @@ async def test_data_sets_that_it_would_have_taken_say_so(
     assert "matches, and is disabled since" in (await operator.http.get("/datasets/unmatched")).text
 
 
-async def test_the_pages(operator: Operator, waiting: dict[str, UUID]) -> None:
+async def test_pages_disable_and_enable_a_template(
+    operator: Operator, waiting: dict[str, UUID]
+) -> None:
     token = token_of(await operator.http.get("/templates/linear"))
     done = await operator.http.post("/templates/linear/disable", data={"csrf_token": token})
     assert done.status_code == httpx.codes.SEE_OTHER
@@ -94,7 +96,9 @@ async def test_the_pages(operator: Operator, waiting: dict[str, UUID]) -> None:
     assert "1 data set that fitted no template would be taken by it now" in page
 
 
-async def test_the_command(operator: Operator, sluice: Command, waiting: dict[str, UUID]) -> None:
+async def test_command_disables_and_enables_a_template(
+    operator: Operator, sluice: Command, waiting: dict[str, UUID]
+) -> None:
     assert "nothing goes through it until `sluice template enable linear`" in await sluice(
         "template", "disable", "linear"
     )

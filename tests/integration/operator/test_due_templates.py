@@ -1,4 +1,4 @@
-"""What people are shown of data sets that grow, and of templates that run by themselves."""
+"""Pages and commands show append-only data sets and templates with triggers."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,12 +7,12 @@ from uuid import UUID
 import pytest
 
 from sluice.cli.moments import local_time
-from sluice.contracts.append_only import ScheduleState, SliceConsumer, SliceOf
-from sluice.contracts.append_only_list import AppendOnlyDataset
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.problems import Finding, NotFound
-from sluice.contracts.states import DatasetState, DatasetType
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.common.problems import Finding, NotFound
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.append_only import ScheduleState, SliceConsumer, SliceOf
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
@@ -26,7 +26,7 @@ CORPUS, SLICE = UUID(int=1), UUID(int=2)
 
 @pytest.fixture
 def corpus(operator: Operator) -> Dataset:
-    """Of twelve files, of which the template ``train`` was given ten."""
+    """Return a data set of twelve files; the template ``train`` got ten of them."""
     fields = {"type": DatasetType.INPUT, "count_files": 12, "bytes": 5, "timestamp": TIME}
     grows = Dataset(
         uid=CORPUS,
@@ -58,7 +58,7 @@ GROWN = data("{sluice:type: corpus, every: {files: 1000, hours: 24}}")
 
 
 @pytest.mark.usefixtures("corpus")
-async def test_a_template_due_by_growth_says_how_much_is_new(
+async def test_growth_trigger_shows_the_number_of_new_files(
     operator: Operator, sluice: Command
 ) -> None:
     await publish(operator, "train", GROWN)
@@ -74,7 +74,7 @@ async def test_a_template_due_by_growth_says_how_much_is_new(
     page = (await operator.http.get("/templates/train")).text
     assert "when 1000 files are new, or 24 hours have gone" in page
     assert "2 new files" in page
-    assert "new files</text>" in page, "in the drawing"
+    assert "new files</text>" in page, "the drawing shows it"
     assert "into done" in page
     said = await sluice("template", "show", "train")
     assert "runs by itself when 1000 files are new, or 24 hours have gone" in said
@@ -82,7 +82,7 @@ async def test_a_template_due_by_growth_says_how_much_is_new(
     assert "when 1000 files" in (await operator.http.get("/templates")).text
 
 
-async def test_a_schedule_says_its_next_time_and_its_last(
+async def test_schedule_shows_its_next_and_its_last_time(
     operator: Operator, sluice: Command
 ) -> None:
     await publish(operator, "nightly", values("{schedule: 0 3 * * *, zone: Europe/Warsaw}"))
@@ -104,14 +104,14 @@ async def test_a_schedule_says_its_next_time_and_its_last(
     assert (await operator.client.template_due("nightly")).next_at is None
 
 
-async def test_what_is_not_due_by_itself_says_so(operator: Operator) -> None:
+async def test_template_without_a_trigger_has_no_due_time(operator: Operator) -> None:
     await publish(operator, "plain", data("{kind: raw}"))
     with pytest.raises(NotFound, match="takes data sets as they close"):
         await operator.client.template_due("plain")
     assert (await operator.http.get("/templates/plain")).status_code == 200
 
 
-async def test_a_data_set_that_grows_is_shown_as_standing_with_what_was_used(
+async def test_append_only_data_set_shows_the_files_that_templates_got(
     operator: Operator, corpus: Dataset, sluice: Command
 ) -> None:
     page = (await operator.http.get(f"/datasets/{corpus.uid}")).text
@@ -137,7 +137,7 @@ def ring(takes: str, gives: str) -> str:
     return text.replace("sluice:collect: done", f"sluice:collect: {gives}")
 
 
-async def test_a_template_of_a_ring_says_why_it_begins_no_more(
+async def test_template_of_a_trigger_cycle_tells_why_it_starts_no_more(
     operator: Operator, corpus: Dataset, sluice: Command
 ) -> None:
     for name, takes, gives in RING:
@@ -156,7 +156,7 @@ async def test_a_template_of_a_ring_says_why_it_begins_no_more(
     assert one.held is None
 
 
-async def test_a_template_that_closes_a_ring_is_warned_of(
+async def test_template_that_closes_a_trigger_cycle_gets_a_warning(
     operator: Operator, sluice: Command, tmp_path: Path
 ) -> None:
     (la, *first), (lb, *second) = RING
@@ -173,7 +173,9 @@ async def test_a_template_that_closes_a_ring_is_warned_of(
     review = await operator.http.post("/templates", data=sent, follow_redirects=True)
     assert "la → lb → la" in review.text
     assert rings_of((await operator.client.store_template(new)).warnings) == [finding]
-    assert rings_of((await operator.client.template(la)).warnings) == [], "it is so today"
+    assert rings_of((await operator.client.template(la)).warnings) == [], (
+        "the stored template has no warnings"
+    )
     itself = NewTemplate(name="itself", cwl=ring("c", "c"))
     assert rings_of((await operator.client.store_template(itself)).warnings) == []
 

@@ -1,5 +1,4 @@
-"""Results to a machine that does not have the storages: by REST, going on where a connection broke,
-verified."""
+"""Downloads by REST from storages that this machine does not have: resumed and verified."""
 
 import json
 from collections.abc import AsyncIterator
@@ -13,9 +12,9 @@ from sluice.cli.transfer import download
 from sluice.cli.transfer.results import fetch_dataset, write_dataset_manifest
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.datasets import File
-from sluice.contracts.problems import NotAvailable, NotFound
-from sluice.servicekit.in_process import StreamingTransport
+from sluice.contracts.common.problems import NotAvailable, NotFound
+from sluice.contracts.data.datasets import File
+from sluice.servicekit.web.in_process import StreamingTransport
 from sluice.storage import ChecksumMismatch
 from tests.callers import for_anybody
 from tests.integration.operator.test_results import Results, filled, results
@@ -24,8 +23,7 @@ __all__ = ["results"]
 
 
 class Unreliable(httpx.AsyncBaseTransport):
-    """Cuts answers after ``bytes_`` bytes, ``times`` times. ``asked``: the ranges of the
-    requests."""
+    """Cut answers after ``bytes_`` bytes, ``times`` times; ``asked`` has the requested ranges."""
 
     def __init__(self, app: httpx.AsyncBaseTransport, *, bytes_: int, times: int) -> None:
         self._app = app
@@ -68,12 +66,12 @@ def connection_of(
 
 
 async def remote(results: Results, name: str) -> File:
-    """As this machine sees a file on a storage that is not here."""
+    """Return a file with an address that this machine cannot read."""
     uid, number = results.files[name]
     return (await results.dms.file(uid, number)).model_copy(update={"url": "s3://elsewhere/file"})
 
 
-async def test_a_download_goes_on_where_it_broke_off(
+async def test_interrupted_download_is_resumed(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "_PAUSE", 0.0)
@@ -86,7 +84,7 @@ async def test_a_download_goes_on_where_it_broke_off(
     assert list(target.parent.iterdir()) == [target]
 
 
-async def test_a_connection_that_brings_nothing_is_given_up(
+async def test_download_is_given_up_if_every_connection_fails(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "_PAUSE", 0.0)
@@ -103,7 +101,7 @@ async def test_a_connection_that_brings_nothing_is_given_up(
     assert len(transport.asked) == 5
 
 
-async def test_answer_without_end_is_given_up(
+async def test_endless_answer_is_given_up(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = await remote(results, "long.txt")
@@ -111,7 +109,9 @@ async def test_answer_without_end_is_given_up(
     sent: list[int] = []
 
     async def pieces() -> AsyncIterator[bytes]:
-        while len(sent) < 2 * file.size:  # where nobody gives it up, it fails by its content
+        while (
+            len(sent) < 2 * file.size
+        ):  # An accepted answer would end here and fail by its content.
             sent.append(1)
             yield b"x"
 
@@ -125,7 +125,7 @@ async def test_answer_without_end_is_given_up(
     assert not list((tmp_path / "here").iterdir())
 
 
-async def test_a_damaged_or_deleted_file_leaves_nothing_behind(
+async def test_failed_download_leaves_no_file_behind(
     results: Results, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(download, "_PAUSE", 0.0)
@@ -144,7 +144,7 @@ async def test_a_damaged_or_deleted_file_leaves_nothing_behind(
     assert (tmp_path / "got" / "table.csv").read_bytes() == b"run,hits\n312,<i>77</i>\n"
 
 
-async def test_nothing_of_a_data_set_is_lost_under_the_name_of_the_manifest(
+async def test_file_called_like_the_manifest_is_not_overwritten(
     results: Results, tmp_path: Path
 ) -> None:
     contents = {"manifest.json": b"mine", "000000-manifest.json": b"mine, too", "other": b"other"}
@@ -159,7 +159,7 @@ async def test_nothing_of_a_data_set_is_lost_under_the_name_of_the_manifest(
         assert len(list((tmp_path / "got").iterdir())) == 4
 
 
-async def test_a_file_of_the_same_place_that_is_another_is_not_taken(
+async def test_local_file_with_the_same_path_but_other_content_is_not_used(
     results: Results, tmp_path: Path
 ) -> None:
     """A storage of this machine may have the same folder as the system's."""
@@ -174,4 +174,4 @@ async def test_a_file_of_the_same_place_that_is_another_is_not_taken(
     assert transport.asked == [""]
     assert (tmp_path / "got.csv").read_bytes() == b"run,hits\n312,<i>77</i>\n"
     await download.fetch_files(connection, [(file, tmp_path / "copied.csv")])
-    assert transport.asked == [""], "from its storage"
+    assert transport.asked == [""], "the file is copied from its storage"

@@ -1,18 +1,18 @@
-"""Limits on resources over all nodes, as people see and set them: page, REST, command."""
+"""People show, set and remove limits on resources over all nodes: page, REST, command."""
 
 import json
 
 import pytest
 
-from sluice.contracts.limits import LimitPeriod, ResourceLimit
-from sluice.contracts.problems import NotFound
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.jobs.limits import LimitPeriod, ResourceLimit
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_template_command import Command, sluice
 
 __all__ = ["sluice"]
 
 
-async def test_the_commands_set_list_and_remove(operator: Operator, sluice: Command) -> None:
+async def test_commands_set_list_and_remove_limits(operator: Operator, sluice: Command) -> None:
     assert "no limit: resources are counted by the nodes" in await sluice("limit", "list")
     assert "crawler: 100, of which 0 are used now" in await sluice("limit", "set", "crawler", "100")
     assert "places: 1000/day" in await sluice("limit", "set", "places", "1000/day")
@@ -30,13 +30,13 @@ async def test_the_commands_set_list_and_remove(operator: Operator, sluice: Comm
 
 
 @pytest.mark.parametrize("wrong", ["many", "5/week", "5/"])
-async def test_what_is_no_limit_is_refused(operator: Operator, sluice: Command, wrong: str) -> None:
+async def test_malformed_limit_is_refused(operator: Operator, sluice: Command, wrong: str) -> None:
     said = await sluice("limit", "set", "crawler", "--", wrong, code=2)
     assert "is no limit: give a number" in said
     assert operator.neighbours.limits == {}
 
 
-async def test_a_name_or_an_amount_that_is_none_is_refused(
+async def test_invalid_name_or_amount_of_a_limit_is_refused(
     operator: Operator, sluice: Command
 ) -> None:
     said = await sluice("limit", "set", "9x", "5", code=1)
@@ -46,7 +46,7 @@ async def test_a_name_or_an_amount_that_is_none_is_refused(
         await operator.client.remove_limit("none")
 
 
-async def test_the_first_page_shows_them(operator: Operator) -> None:
+async def test_first_page_shows_limits(operator: Operator) -> None:
     assert "Limits over all nodes" not in (await operator.http.get("/")).text
     operator.neighbours.limits["crawler"] = ResourceLimit(
         name="crawler", amount=100, used=97.5, waiting=12

@@ -1,5 +1,7 @@
-"""Logs of jobs: beginning and end by page, REST and command, all of it by download; from storages
-for logs and nowhere else."""
+"""Logs of jobs: shown in part on pages, by REST and by command, and downloaded in full.
+
+Logs are read from storages for logs only.
+"""
 
 import asyncio
 import json
@@ -16,11 +18,9 @@ import pytest
 from dms.settings import DmsSettings
 from dms.wiring import build as build_dms
 from sluice.clients.dms import DmsClient
-from sluice.contracts.chains import Chain, ChainDataset, ChainStep
-from sluice.contracts.datasets import NewDataset, NewStorage
-from sluice.contracts.logs import LiveLog, LiveStream
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import (
+from sluice.contracts.chains.chains import Chain, ChainDataset, ChainStep
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import (
     AttemptOutcome,
     ChainDatasetStatus,
     ChainState,
@@ -29,8 +29,10 @@ from sluice.contracts.states import (
     StepState,
     StorageType,
 )
-from sluice.contracts.tasks import Attempt, Job
-from sluice.servicekit.lifecycle import running
+from sluice.contracts.data.datasets import NewDataset, NewStorage
+from sluice.contracts.jobs.logs import LiveLog, LiveStream
+from sluice.contracts.jobs.tasks import Attempt, Job
+from sluice.servicekit.running.lifecycle import running
 from tests.conftest import DatabaseFactory
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_template_command import Command, sluice
@@ -43,13 +45,13 @@ LONG = b"".join(b"line %d\n" % number for number in range(400_000))
 
 @dataclass
 class Logs:
-    """Of job 1; the DMS is the real one."""
+    """Logs of job 1 in the real DMS."""
 
     operator: Operator
     folder: Path
 
     def lay(self, *logs: bytes | None) -> None:
-        """Of its attempts, in order; None: the attempt has left none."""
+        """Write the logs of the job's attempts, in order; None means that an attempt has no log."""
         urls = [
             None if log is None else self.write(number, log) for number, log in enumerate(logs, 1)
         ]
@@ -107,7 +109,7 @@ async def logs(
         yield Logs(operator, tmp_path / StorageType.LOGS)
 
 
-async def test_a_long_log_is_shown_with_its_end_and_says_what_is_left_out(logs: Logs) -> None:
+async def test_long_log_shows_its_beginning_and_end_and_the_omitted_size(logs: Logs) -> None:
     logs.lay(LONG)
     text = await logs.operator.client.job_log(1)
     assert text.startswith("line 0\nline 1\n")
@@ -125,13 +127,13 @@ async def test_a_long_log_is_shown_with_its_end_and_says_what_is_left_out(logs: 
 
 
 @pytest.mark.parametrize("size", [0, 1, 128 * 1024, 128 * 1024 + 1, 256 * 1024])
-async def test_a_log_that_is_not_long_is_shown_whole(logs: Logs, size: int) -> None:
+async def test_short_log_is_shown_in_full(logs: Logs, size: int) -> None:
     logs.lay(b"x" * size)
     assert await logs.operator.client.job_log(1) == "x" * size
     assert "left out" not in await logs.page()
 
 
-async def test_all_of_a_log_is_downloaded_whole_or_in_parts(logs: Logs) -> None:
+async def test_log_is_downloaded_in_full_or_by_range(logs: Logs) -> None:
     logs.lay(b"first\n", LONG, None)
     address = "/api/v1/jobs/1/log/content"
     whole = await logs.operator.http.get(address)
@@ -148,7 +150,9 @@ async def test_all_of_a_log_is_downloaded_whole_or_in_parts(logs: Logs) -> None:
     assert (await logs.operator.http.get("/api/v1/jobs/2/log/content")).status_code == 404
 
 
-async def test_logs_on_the_command_line(logs: Logs, sluice: Command, tmp_path: Path) -> None:
+async def test_command_shows_and_downloads_logs(
+    logs: Logs, sluice: Command, tmp_path: Path
+) -> None:
     logs.lay(b"first\n", LONG)
     said = await sluice("job", "logs", "1")
     assert "bytes left out" in said
@@ -169,13 +173,11 @@ async def test_logs_on_the_command_line(logs: Logs, sluice: Command, tmp_path: P
     assert "attempt 7 has none" in await sluice(
         "job", "logs", "1", "--attempt", "7", "--out", str(tmp_path / "no"), code=1
     )
-    assert sorted(os.listdir(tmp_path)) == ["all.log", "logs", "output"], (
-        "nothing half done is left"
-    )
+    assert sorted(os.listdir(tmp_path)) == ["all.log", "logs", "output"], "no partial file is left"
 
 
 async def running_job(logs: Logs) -> Path:
-    """Job 1 runs, as its second attempt. Gives the place of what it has written so far."""
+    """Let job 1 run as its second attempt, and return the file of its live log."""
     dms, neighbours = DmsClient(logs.operator.links.http("dms")), logs.operator.neighbours
     folder = logs.folder / "step.logs"
     dataset = await dms.register_dataset(
@@ -219,7 +221,7 @@ def say(file: Path, text: bytes, *, start: int = 0) -> None:
     temporary.rename(file)
 
 
-async def test_what_a_job_writes_is_shown_while_it_runs(logs: Logs) -> None:
+async def test_output_of_a_running_job_is_shown(logs: Logs) -> None:
     file = await running_job(logs)
     assert (await logs.operator.client.live_log(1)).streams == {}
     assert "of the first attempt" in await logs.page()
@@ -239,9 +241,7 @@ async def test_what_a_job_writes_is_shown_while_it_runs(logs: Logs) -> None:
         assert (await logs.operator.client.live_log(1)).streams == {}
 
 
-async def test_a_job_is_followed_to_its_end_on_the_command_line(
-    logs: Logs, sluice: Command
-) -> None:
+async def test_command_follows_a_job_to_its_end(logs: Logs, sluice: Command) -> None:
     file = await running_job(logs)
     jobs = logs.operator.neighbours.jobs
     say(file, b"begun\n")
@@ -259,7 +259,7 @@ async def test_a_job_is_followed_to_its_end_on_the_command_line(
     )
 
 
-async def test_a_log_is_read_from_a_storage_for_logs_only(logs: Logs, tmp_path: Path) -> None:
+async def test_log_outside_of_storages_for_logs_is_not_read(logs: Logs, tmp_path: Path) -> None:
     secret, output = tmp_path / "secret", tmp_path / "output" / "data"
     secret.write_text("the key")
     output.write_text("the key")
@@ -279,7 +279,7 @@ async def test_a_log_is_read_from_a_storage_for_logs_only(logs: Logs, tmp_path: 
         assert "the key" not in await logs.page() + answer.text
 
 
-async def test_a_log_that_is_gone_or_was_never_left_says_so(logs: Logs) -> None:
+async def test_deleted_or_missing_log_is_reported(logs: Logs) -> None:
     logs.lay(b"text")
     (logs.folder / "00000000.1.log").unlink()
     with pytest.raises(NotFound, match="deleted"):
@@ -290,7 +290,7 @@ async def test_a_log_that_is_gone_or_was_never_left_says_so(logs: Logs) -> None:
         await logs.operator.client.job_log(1)
 
 
-async def test_a_storage_that_the_dms_does_not_see_is_not_taken_for_emptied(
+async def test_log_on_an_unreachable_storage_is_not_called_deleted(
     logs: Logs, tmp_path: Path
 ) -> None:
     logs.lay(b"text")

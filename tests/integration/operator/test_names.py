@@ -1,5 +1,4 @@
-"""Data sets, chains and tasks by what people call them, against a real operator service behind a
-real port."""
+"""Commands take data sets, chains and tasks by name or by the beginning of the uid."""
 
 import html
 import re
@@ -11,10 +10,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.access import CallingService
-from sluice.contracts.chains import Chain, ChainDataset
-from sluice.contracts.datasets import Dataset, NewDataset
-from sluice.contracts.states import (
+from sluice.contracts.access.access import CallingService
+from sluice.contracts.chains.chains import Chain, ChainDataset
+from sluice.contracts.common.states import (
     ChainDatasetStatus,
     ChainState,
     DatasetState,
@@ -22,7 +20,8 @@ from sluice.contracts.states import (
     StepState,
     TaskState,
 )
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.data.datasets import Dataset, NewDataset
+from sluice.contracts.templates.templates import NewTemplate
 from sluice.servicekit.access.principal import ServiceCaller
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
@@ -35,14 +34,14 @@ SECOND = timedelta(seconds=1)
 
 
 def made_by_chain(operator: Operator) -> Callable[[NewDataset], Awaitable[Dataset]]:
-    """The chain service asks the DMS."""
+    """Return a function that registers data sets in the name of the chain service."""
     http = operator.links.http_of(ServiceCaller(CallingService.CHAINS), "dms")
     return DmsClient(http).register_dataset
 
 
 @pytest.fixture
 async def chain(operator: Operator) -> Chain:
-    """Of the data set ``week.1`` through ``linear``; its first step has begun."""
+    """Return a chain of the data set ``week.1`` through ``linear``; its first step has begun."""
     await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR))
     dataset = await operator.client.register_dataset(NewDataset(name="week.1"))
     made = await operator.client.request_chain(dataset.uid, "linear")
@@ -52,7 +51,7 @@ async def chain(operator: Operator) -> Chain:
     return operator.neighbours.chains[made.uid]
 
 
-async def test_a_data_set_by_its_name_or_the_beginning_of_its_uid(
+async def test_data_set_is_found_by_name_or_beginning_of_its_uid(
     sluice: Command, chain: Chain
 ) -> None:
     for called in ("week.1", str(chain.dataset_uid), str(chain.dataset_uid)[:8]):
@@ -60,7 +59,7 @@ async def test_a_data_set_by_its_name_or_the_beginning_of_its_uid(
     assert "there is no data set 'week.2'" in await sluice("dataset", "files", "week.2", code=1)
 
 
-async def test_an_output_by_its_own_name_and_several_of_it_are_told_apart(
+async def test_output_is_found_by_its_own_name_if_the_name_is_unique(
     operator: Operator, sluice: Command
 ) -> None:
     meta = {"chain": "c", "output_name": "week.1.report"}
@@ -84,11 +83,11 @@ async def test_an_output_by_its_own_name_and_several_of_it_are_told_apart(
     gone = again.model_copy(update={"state": DatasetState.DELETED})
     operator.neighbours.datasets[again.uid] = gone
     assert await sluice("dataset", "files", "week.1.report") == "no file\n", (
-        "the other one is meant"
+        "the deleted data set is not considered"
     )
 
 
-async def test_a_list_of_data_sets_that_ends_before_all_are_shown_says_how_to_go_on(
+async def test_partial_list_of_data_sets_tells_how_to_continue(
     operator: Operator, sluice: Command
 ) -> None:
     for number in range(4):
@@ -104,7 +103,7 @@ async def test_a_list_of_data_sets_that_ends_before_all_are_shown_says_how_to_go
     assert "there are more" not in await sluice("dataset", "list", "--limit", "4")
 
 
-async def test_outputs_of_the_same_name_are_told_apart_on_the_pages(
+async def test_pages_distinguish_outputs_with_the_same_name(
     operator: Operator, chain: Chain
 ) -> None:
     made = []
@@ -127,7 +126,7 @@ async def test_outputs_of_the_same_name_are_told_apart_on_the_pages(
     assert "more data set" not in (await operator.http.get(f"/datasets/{chain.dataset_uid}")).text
 
 
-async def test_a_name_of_several_is_answered_with_which_there_are_wherever_one_is_given(
+async def test_ambiguous_name_is_answered_with_the_matching_data_sets(
     operator: Operator, sluice: Command, chain: Chain
 ) -> None:
     meta = {"chain": "c", "output_name": "week.1.report"}
@@ -161,13 +160,13 @@ async def test_a_name_of_several_is_answered_with_which_there_are_wherever_one_i
     assert f'value="{made[0].uid}"' in ready
 
 
-async def test_a_chain_by_its_data_set_or_the_beginning_of_its_uid(
+async def test_chain_is_found_by_data_set_or_beginning_of_its_uid(
     operator: Operator, sluice: Command, chain: Chain
 ) -> None:
     for called in ("week.1", str(chain.uid), str(chain.uid)[:6]):
         assert "week.1 through linear 1: in_progress" in await sluice("chain", "show", called)
     assert "there is no chain" in await sluice("chain", "show", str(chain.uid)[:3], code=1), (
-        "too short to be meant"
+        "three characters are too short"
     )
     other = await operator.client.request_chain(chain.dataset_uid, "linear", params={"limit": 6})
     said = await sluice("chain", "show", "week.1", code=1)
@@ -176,10 +175,10 @@ async def test_a_chain_by_its_data_set_or_the_beginning_of_its_uid(
     assert f"{other.uid}: week.1 through linear 1, in_progress" in said
 
 
-async def test_beginning_of_several_uids_destroys_nothing(
+async def test_ambiguous_beginning_of_a_uid_destroys_no_chain(
     operator: Operator, sluice: Command, chain: Chain
 ) -> None:
-    """Also where one of them is far behind in the list."""
+    """One of the two chains is far behind in the list."""
     twin = chain.model_copy(
         update={
             "uid": UUID(str(chain.uid)[:-4] + "0000"),
@@ -219,7 +218,7 @@ async def test_metadata_is_shown_as_json(operator: Operator, sluice: Command) ->
     assert "  cuts: [true, null]\n  kind: raw\n" in shown
 
 
-async def test_dry_run_refuses_what_is_not_there(sluice: Command) -> None:
+async def test_dry_run_refuses_unknown_names(sluice: Command) -> None:
     for words, said in (
         (("tool", "remove", "cutter"), "no tool 'cutter'"),
         (("asset", "remove", "model"), "no asset 'model'"),
@@ -227,9 +226,7 @@ async def test_dry_run_refuses_what_is_not_there(sluice: Command) -> None:
         assert said in await sluice(*words, "--dry-run", code=1)
 
 
-async def test_mistyped_name_is_answered_with_one_that_is_alike(
-    sluice: Command, chain: Chain
-) -> None:
+async def test_mistyped_name_is_answered_with_a_similar_name(sluice: Command, chain: Chain) -> None:
     step = chain.steps[0].name
     for words in (
         ("dataset", "files", "weak.1"),
@@ -245,7 +242,7 @@ async def test_mistyped_name_is_answered_with_one_that_is_alike(
     assert f"(did you mean 'week.1.{step}'?)" in said
 
 
-async def test_task_by_the_beginning_of_its_uid(sluice: Command, chain: Chain) -> None:
+async def test_task_is_found_by_the_beginning_of_its_uid(sluice: Command, chain: Chain) -> None:
     task = chain.steps[0].task_uid
     assert await sluice("task", "jobs", str(task)[:8]) == "it has no job yet\n"
     assert "there is no task" in await sluice("task", "jobs", str(task)[:3], code=1)
@@ -254,7 +251,7 @@ async def test_task_by_the_beginning_of_its_uid(sluice: Command, chain: Chain) -
     assert "; the beginning of a uid needs 6 characters or more" in said
 
 
-async def test_a_task_by_its_chain_and_step(sluice: Command, chain: Chain) -> None:
+async def test_task_is_found_by_chain_and_step(sluice: Command, chain: Chain) -> None:
     first, second = chain.steps[0].name, chain.steps[1].name
     assert await sluice("task", "jobs", f"week.1.{first}") == "it has no job yet\n"
     assert await sluice("task", "jobs", f"{str(chain.uid)[:8]}.{first}") == "it has no job yet\n"
@@ -263,21 +260,19 @@ async def test_a_task_by_its_chain_and_step(sluice: Command, chain: Chain) -> No
     )
 
 
-async def test_a_chain_is_started_by_names(
-    operator: Operator, sluice: Command, chain: Chain
-) -> None:
+async def test_chain_is_started_by_names(operator: Operator, sluice: Command, chain: Chain) -> None:
     await sluice("chain", "start", "week.1", "linear", "--param", "limit=7")
     assert operator.neighbours.requested[-1].dataset.uid == chain.dataset_uid
 
 
-async def test_a_pilot_that_nobody_knows_is_told_as_such(sluice: Command) -> None:
+async def test_unknown_pilot_is_reported(sluice: Command) -> None:
     assert "there is no pilot 'farm-01'" in await sluice("pilot", "drain", "farm-01", code=1)
 
 
-async def test_what_is_wrong_with_a_name_is_said_in_words(
+async def test_malformed_name_is_explained_in_words(
     operator: Operator, sluice: Command, tmp_path: Path
 ) -> None:
-    """Wherever one is given: on the command line, by REST in two forms, on the page."""
+    """The command line, two forms of REST request and the page give the same explanation."""
     rule = "'week/1' has '/': a name has letters (A to Z, a to z), digits, blanks and _.+@=,~- only"
     (tmp_path / "a.txt").write_text("a")
     assert f"error: name: {rule}" in await sluice(
@@ -297,7 +292,7 @@ async def test_what_is_wrong_with_a_name_is_said_in_words(
         assert "pattern" not in answer.text
 
 
-async def test_chains_and_tasks_are_asked_for_by_name(operator: Operator, chain: Chain) -> None:
+async def test_rest_finds_chains_and_tasks_by_name(operator: Operator, chain: Chain) -> None:
     other = await operator.client.register_dataset(NewDataset(name="week"))
     await operator.client.request_chain(other.uid, "linear")
 
@@ -321,7 +316,7 @@ async def test_chains_and_tasks_are_asked_for_by_name(operator: Operator, chain:
         assert await asked("tasks", name=unknown) == []
 
 
-async def test_a_chain_is_found_by_name_however_many_are_newer(
+async def test_chain_is_found_by_name_behind_a_thousand_newer_chains(
     operator: Operator, sluice: Command, chain: Chain
 ) -> None:
     other = await operator.client.register_dataset(NewDataset(name="later"))
@@ -337,11 +332,10 @@ async def test_a_chain_is_found_by_name_however_many_are_newer(
     assert f"chain {chain.uid}" in await sluice("chain", "show", "week.1")
 
 
-async def test_a_chain_is_shown_with_names(
+async def test_chain_is_shown_with_readable_names(
     operator: Operator, sluice: Command, chain: Chain
 ) -> None:
-    """Its task is called as commands take it, its output as people ask for it, what lies in between
-    by step and port."""
+    """The task and the output have the names that commands take; other data have step and port."""
     first, last = chain.steps[0].name, "join"
     meta = {"chain": str(chain.uid), "step": last, "output_name": "week.1.all"}
     name = f"{chain.uid}.{last}.joined"
@@ -378,7 +372,7 @@ async def test_a_chain_is_shown_with_names(
     assert "input" in rows["week.1"]
     assert f"joined of {last}" in rows["week.1.all"]
     assert f"logs of {first}" in rows[f"{first}.logs"]
-    assert f"{chain.uid}." not in shown, "names of ours"
+    assert f"{chain.uid}." not in shown, "internal names are not shown"
     page = await operator.http.get(f"/chains/{chain.uid}")
     assert ">week.1.all</a>" in page.text
     assert f">{first}.logs</a>" in page.text
@@ -388,7 +382,7 @@ async def test_a_chain_is_shown_with_names(
     assert ">week.1.all</a>" in (await operator.http.get("/datasets")).text
 
 
-async def test_the_list_of_data_sets_has_open_ones_too_the_newest_first(
+async def test_list_of_data_sets_includes_open_ones_and_begins_with_the_newest(
     operator: Operator, sluice: Command
 ) -> None:
     for name in ("first", "second"):

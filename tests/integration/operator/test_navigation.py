@@ -1,24 +1,24 @@
-"""The way from page to page: the main navigation, and from things to their chains."""
+"""Pages are reachable from the main navigation, and objects link to their chains."""
 
 import re
 from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.states import ChainState
+from sluice.contracts.common.states import ChainState
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Counts, Scene
 from tests.integration.operator.test_pages import scene
 
 __all__ = ["scene"]
 
-#: Reached from the page of what they are about, or by an address that a command prints.
+#: Linked from the page of an object, or printed by a command.
 REACHED_OTHERWISE = {"/account", "/device", "/chains/new", "/run-templates"}
 
 LINKS = re.compile(r'<nav id="main-navigation".*?</nav>', re.DOTALL)
 
 
-async def test_every_page_without_parameters_is_in_the_navigation(operator: Operator) -> None:
+async def test_navigation_links_every_page_without_parameters(operator: Operator) -> None:
     shown = LINKS.search((await operator.http.get("/people")).text)
     assert shown is not None
     assert set(re.findall(r'href="([^"]+)"', shown[0])) == operator.pages - REACHED_OTHERWISE
@@ -35,7 +35,7 @@ async def test_every_page_without_parameters_is_in_the_navigation(operator: Oper
         ("/queues/wms.tasks", "/queues"),
     ],
 )
-async def test_a_page_below_an_entry_is_shown_as_the_entrys(
+async def test_navigation_marks_the_entry_above_the_current_page(
     operator: Operator, scene: Scene, page: str, entry: str
 ) -> None:
     shown = LINKS.search((await operator.http.get(page)).text)
@@ -43,7 +43,9 @@ async def test_a_page_below_an_entry_is_shown_as_the_entrys(
     assert re.findall(r'href="([^"]+)" aria-current="page"', shown[0]) == [entry]
 
 
-async def test_a_template_leads_to_its_chains(operator: Operator, scene: Scene) -> None:
+async def test_template_page_links_to_the_chains_of_the_template(
+    operator: Operator, scene: Scene
+) -> None:
     [others] = [scene.chain("other-input", 1, [Counts(finished=1, total=1)], ChainState.FINISHED)]
     neighbours = operator.neighbours
     neighbours.chains[others.uid] = others.model_copy(update={"template": "other"})
@@ -57,7 +59,7 @@ async def test_a_template_leads_to_its_chains(operator: Operator, scene: Scene) 
     ]
 
 
-async def test_a_data_set_leads_to_the_chain_that_wrote_it(
+async def test_data_set_page_links_to_the_chain_that_wrote_it(
     operator: Operator, scene: Scene
 ) -> None:
     chain = next(iter(operator.neighbours.chains.values()))

@@ -1,4 +1,4 @@
-"""People are told by mail and by webhook what needs them, each thing once."""
+"""Mails and webhooks notify people of what needs attention, once for each fact."""
 
 import asyncio
 import email.policy
@@ -15,19 +15,24 @@ from uuid import UUID
 import pytest
 from aiosmtpd.smtp import SMTP
 
-from sluice.contracts.attention import Notice, NoticeSeverity
-from sluice.contracts.intake import Unmatched
+from sluice.contracts.chains.attention import Notice, NoticeSeverity
+from sluice.contracts.chains.intake import Unmatched
 from tests.integration.operator.conftest import Operator, operating
 from tests.waiting import eventually
-from wfms.operator.loops.notify import AppriseNotifier
-from wfms.operator.usecases.notify_people import MAX_LINES, Notification, message, of_notice
+from wfms.operator.monitoring.loops.notify import AppriseNotifier
+from wfms.operator.monitoring.usecases.notify_people import (
+    MAX_LINES,
+    Notification,
+    message,
+    of_notice,
+)
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 PERIOD = 0.1
 
 
 class Mailbox:
-    """A handler of aiosmtpd that keeps what it is sent."""
+    """A handler of aiosmtpd that keeps the mails it gets."""
 
     def __init__(self) -> None:
         self.mails: list[EmailMessage] = []
@@ -50,7 +55,7 @@ class Mailbox:
 
 @pytest.fixture
 async def mailbox() -> AsyncIterator[tuple[Mailbox, str]]:
-    """Gives a mail server's mailbox, and its address as Apprise writes it."""
+    """Yield the mailbox of a mail server and its address as Apprise writes it."""
     box = Mailbox()
     loop = asyncio.get_running_loop()
     connections: list[SMTP] = []
@@ -87,7 +92,7 @@ async def notifying(database_url: str, *urls: str) -> AsyncIterator[Operator]:
         yield operator
 
 
-async def test_data_set_without_a_task_is_mailed_once(
+async def test_data_set_without_a_template_is_mailed_once(
     database_url: str, mailbox: tuple[Mailbox, str]
 ) -> None:
     box, url = mailbox
@@ -101,7 +106,7 @@ async def test_data_set_without_a_task_is_mailed_once(
         assert f"https://s.example/datasets/{UUID(int=7)}" in str(mail)
         operator.neighbours.unmatched[UUID(int=8)] = unmatched(8)
         await eventually(lambda: "run-0008" in box.texts)
-    assert box.texts.count("data set run-0007") == 1, "it was mailed before"
+    assert box.texts.count("data set run-0007") == 1, "it is not mailed a second time"
 
 
 async def test_refused_mail_is_sent_again(database_url: str, mailbox: tuple[Mailbox, str]) -> None:
@@ -126,7 +131,7 @@ async def test_two_instances_send_one_mail(database_url: str, mailbox: tuple[Mai
     assert box.texts.count("No task can be defined for data set run-0007") == 1
 
 
-async def test_webhook_gets_the_same_message(database_url: str) -> None:
+async def test_webhook_gets_the_message_of_the_mail(database_url: str) -> None:
     posted: list[dict[str, Any]] = []
 
     class Hook(BaseHTTPRequestHandler):
@@ -156,7 +161,7 @@ def test_unknown_address_is_refused_without_showing_its_password() -> None:
     assert "secret" not in str(raised.value)
 
 
-def test_numbers_that_change_are_no_news() -> None:
+def test_changed_numbers_in_a_notice_are_no_news() -> None:
     first, later = (
         of_notice(
             Notice(text=f"Backing off: {jobs} jobs", severity=NoticeSeverity.WARNING, page="steps")
@@ -170,7 +175,7 @@ def test_numbers_that_change_are_no_news() -> None:
     assert of_notice(Notice(text=counts, severity=NoticeSeverity.WARNING, page="unmatched")) is None
 
 
-def test_long_message_ends_with_how_much_more_there_is() -> None:
+def test_long_message_ends_with_the_number_of_omitted_lines() -> None:
     news = [Notification(f"k{number}", f"thing {number}", "/") for number in range(MAX_LINES + 5)]
     title, body = message(news, public_url="")
     assert title == "Sluice: 25 things to look at"

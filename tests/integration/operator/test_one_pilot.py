@@ -1,14 +1,14 @@
-"""A single pilot: its page, and the commands that stop it and take it off the lists."""
+"""The page of a pilot, and the commands that stop it and remove it from the lists."""
 
 import json
 import re
 
 import pytest
 
-from sluice.contracts.pilot_list import Pilot
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import PilotState
-from sluice.contracts.steps import StepLoad
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import PilotState
+from sluice.contracts.jobs.steps import StepLoad
+from sluice.contracts.pilots.pilot_list import Pilot
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.test_pages import scene, token_of
@@ -21,7 +21,9 @@ def a_pilot(operator: Operator, state: PilotState) -> Pilot:
     return next(pilot for pilot in operator.neighbours.pilots if pilot.state is state)
 
 
-async def test_the_page_shows_what_it_does_and_stops_it(operator: Operator, scene: Scene) -> None:
+async def test_page_shows_the_jobs_of_a_pilot_and_stops_it(
+    operator: Operator, scene: Scene
+) -> None:
     pilot = a_pilot(operator, PilotState.ACTIVE)
     address = f"/pilots/{pilot.uid}"
     assert address in (await operator.http.get("/")).text
@@ -37,7 +39,7 @@ async def test_the_page_shows_what_it_does_and_stops_it(operator: Operator, scen
     assert "Stop it first." in (await operator.http.get(address)).text
 
 
-async def test_failures_are_shown_among_all_attempts(
+async def test_pilot_shows_the_share_of_failed_attempts(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     pilot = a_pilot(operator, PilotState.ACTIVE)
@@ -49,7 +51,7 @@ async def test_failures_are_shown_among_all_attempts(
     assert "6 of 206 attempts" in await sluice("pilot", "show", pilot.name)
 
 
-async def test_all_pilots_have_a_page(operator: Operator, scene: Scene) -> None:
+async def test_pilots_page_lists_all_pilots(operator: Operator, scene: Scene) -> None:
     page = (await operator.http.get("/pilots")).text
     assert {pilot.name for pilot in operator.neighbours.pilots} == set(
         re.findall(r'<th scope="row"><a href="/pilots/[^"]*">([^<]+)</a>', page)
@@ -58,7 +60,7 @@ async def test_all_pilots_have_a_page(operator: Operator, scene: Scene) -> None:
     assert all(pilot.name in parts["pilots"] for pilot in operator.neighbours.pilots)
 
 
-async def test_a_lost_one_is_taken_off_the_lists(operator: Operator, scene: Scene) -> None:
+async def test_lost_pilot_can_be_removed_from_the_lists(operator: Operator, scene: Scene) -> None:
     lost = a_pilot(operator, PilotState.LOST)
     page = await operator.http.get(f"/pilots/{lost.uid}")
     assert ">failed<" in page.text
@@ -71,7 +73,9 @@ async def test_a_lost_one_is_taken_off_the_lists(operator: Operator, scene: Scen
         await operator.client.stop_pilot(lost.uid)
 
 
-async def test_the_commands(operator: Operator, scene: Scene, sluice: Command) -> None:
+async def test_commands_show_stop_and_remove_a_pilot(
+    operator: Operator, scene: Scene, sluice: Command
+) -> None:
     pilot, lost = a_pilot(operator, PilotState.ACTIVE), a_pilot(operator, PilotState.LOST)
     said = await sluice("pilot", "show", pilot.name)
     assert f"{pilot.name} on {pilot.host}: " in said
@@ -83,10 +87,9 @@ async def test_the_commands(operator: Operator, scene: Scene, sluice: Command) -
     assert "on no list any more" in await sluice("pilot", "remove", str(lost.uid), "--yes")
 
 
-async def test_a_pilot_is_switched_to_a_step(
+async def test_page_and_command_switch_a_pilot_to_a_step(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
-    """By its page, and by the command."""
     operator.neighbours.steps = [
         StepLoad(step=step, template="volume", tasks=1) for step in ("layout", "export")
     ]
@@ -104,6 +107,8 @@ async def test_a_pilot_is_switched_to_a_step(
     assert known in " ".join(said.split())
     await operator.http.post(f"{address}/load", data={**form, "step": "lay-out"})
     assert "no step &#39;lay-out&#39; in any template" in (await operator.http.get(address)).text
-    assert a_pilot(operator, PilotState.ACTIVE).to_load == "export", "as it was"
+    assert a_pilot(operator, PilotState.ACTIVE).to_load == "export", (
+        "the refused request changed nothing"
+    )
     assert "by their rank again" in await sluice("pilot", "load", pilot.name)
     assert a_pilot(operator, PilotState.ACTIVE).to_load is None

@@ -1,4 +1,4 @@
-"""Web pages without a browser: forms, their protection, escaping, headers."""
+"""Web pages without a browser: forms and their protection, escaping, headers."""
 
 import re
 from datetime import UTC, datetime
@@ -8,10 +8,16 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sluice.contracts.chains import ChainListState
-from sluice.contracts.states import ChainState, DatasetState, DatasetType, JobState, StepState
-from sluice.contracts.tasks import JobOrder
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.chains.chains import ChainListState
+from sluice.contracts.common.states import (
+    ChainState,
+    DatasetState,
+    DatasetType,
+    JobState,
+    StepState,
+)
+from sluice.contracts.jobs.tasks import JobOrder
+from sluice.contracts.templates.templates import NewTemplate
 from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Counts, Scene
@@ -32,15 +38,12 @@ def token_of(page: httpx.Response) -> str:
     return found[1]
 
 
-async def test_every_page_answers_with_its_headers_and_loads_nothing_from_elsewhere(
+async def test_pages_send_security_headers_and_load_nothing_from_other_hosts(
     operator: Operator, scene: Scene
 ) -> None:
     chains, tasks = list(operator.neighbours.chains), list(operator.neighbours.tasks)
-    pages = [
-        "/",
-        "/templates",
-        "/templates/spd",
-        "/chains",
+    pages = ["/", "/templates", "/templates/spd", "/chains"]
+    pages += [
         "/chains?state=failed",
         "/tasks",
         "/tasks?state=failed",
@@ -65,7 +68,7 @@ async def test_every_page_answers_with_its_headers_and_loads_nothing_from_elsewh
         loaded = re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="([^"]+)"', page.text)
         assert loaded
         assert all(address.startswith("/static/") for address in loaded)
-        assert "style=" not in page.text, "refused by the content security policy"
+        assert "style=" not in page.text, "the content security policy refuses it"
         assert not re.search(r"<script(?![^>]*src=)", page.text)
         for live in re.findall(r'data-live="([^"]+)"', page.text):
             parts = (await operator.http.get(live.replace("&amp;", "&"))).json()["parts"]
@@ -74,7 +77,7 @@ async def test_every_page_answers_with_its_headers_and_loads_nothing_from_elsewh
                 assert "</body>" not in html
 
 
-async def test_the_data_of_a_chain_that_is_over_is_deleted_on_request(
+async def test_data_of_an_ended_chain_is_deleted_on_request(
     operator: Operator, scene: Scene
 ) -> None:
     over = next(
@@ -100,7 +103,7 @@ async def test_the_data_of_a_chain_that_is_over_is_deleted_on_request(
     assert 'id="discard"' not in after
 
 
-async def test_forms_without_the_sessions_token_change_nothing(
+async def test_form_without_the_token_of_the_session_changes_nothing(
     operator: Operator, scene: Scene, spd_text: str
 ) -> None:
     running = next(
@@ -133,7 +136,7 @@ async def test_forms_without_the_sessions_token_change_nothing(
     assert operator.neighbours.chains[running.uid].state is ChainState.CANCELED
 
 
-async def test_a_foreign_page_may_not_use_the_rest_interface_of_an_operators_browser(
+async def test_cross_site_request_to_the_rest_interface_is_refused(
     operator: Operator, scene: Scene
 ) -> None:
     running = next(
@@ -152,15 +155,15 @@ async def test_a_foreign_page_may_not_use_the_rest_interface_of_an_operators_bro
     assert operator.neighbours.chains[running.uid].state is ChainState.IN_PROGRESS
 
 
-async def test_the_sessions_cookie_is_closed_to_scripts_and_other_sites(operator: Operator) -> None:
+async def test_session_cookie_is_closed_to_scripts_and_other_sites(operator: Operator) -> None:
     cookie = (await operator.http.get("/templates")).headers["set-cookie"]
     assert "HttpOnly" in cookie
     assert "SameSite=Lax" in cookie
 
 
-async def test_uploading_by_the_form(operator: Operator, spd_text: str) -> None:
+async def test_template_is_uploaded_with_the_form(operator: Operator, spd_text: str) -> None:
     token = token_of(await operator.http.get("/templates"))
-    typed = spd_text.replace("\n", "\r\n")  # as browsers send text areas
+    typed = spd_text.replace("\n", "\r\n")  # Browsers send text areas with these line ends.
     sent = await operator.http.post(
         "/templates", data={"csrf_token": token, "name": "spd", "cwl": typed}
     )
@@ -178,7 +181,7 @@ async def test_uploading_by_the_form(operator: Operator, spd_text: str) -> None:
     assert "nothing was changed" in (await operator.http.get("/templates/spd")).text
 
 
-async def test_a_refused_upload_shows_findings_at_their_lines_and_keeps_what_was_typed(
+async def test_refused_upload_shows_findings_and_keeps_the_typed_values(
     operator: Operator, spd_text: str
 ) -> None:
     bad = (
@@ -199,7 +202,7 @@ async def test_a_refused_upload_shows_findings_at_their_lines_and_keeps_what_was
     assert (await operator.client.templates()).templates == []
 
 
-async def test_an_empty_form_and_a_file_too_large_are_answered_with_a_page(
+async def test_empty_form_and_oversized_file_are_answered_with_a_page(
     operator: Operator,
 ) -> None:
     token = token_of(await operator.http.get("/templates"))
@@ -216,7 +219,7 @@ async def test_an_empty_form_and_a_file_too_large_are_answered_with_a_page(
     assert "2 MiB" in answer.text
 
 
-async def test_a_template_in_use_is_deleted_after_a_second_question(
+async def test_template_in_use_is_deleted_only_after_confirmation(
     operator: Operator, scene: Scene
 ) -> None:
     token = token_of(await operator.http.get("/templates/spd"))
@@ -231,11 +234,11 @@ async def test_a_template_in_use_is_deleted_after_a_second_question(
     assert (await operator.http.get("/templates/spd")).status_code == 404
     running = next(iter(operator.neighbours.chains))
     assert "filter_events" in (await operator.http.get(f"/chains/{running}")).text, (
-        "its chains are still drawn"
+        "the chain page still shows the steps"
     )
 
 
-async def test_rank_retry_and_cancel_of_a_task(operator: Operator, scene: Scene) -> None:
+async def test_page_ranks_retries_and_cancels_a_task(operator: Operator, scene: Scene) -> None:
     task = next(status.uid for status in operator.neighbours.tasks.values() if status.held)
     token = token_of(await operator.http.get(f"/tasks/{task}"))
     for rank, expected in (("12.5", 12.5), ("high", 12.5), ("-1", 12.5), ("inf", 12.5)):
@@ -249,7 +252,7 @@ async def test_rank_retry_and_cancel_of_a_task(operator: Operator, scene: Scene)
     assert "Cancel the task" not in page.text
 
 
-async def test_what_does_not_exist_is_a_page_for_people_and_a_problem_for_programs(
+async def test_unknown_address_is_answered_with_a_page_or_a_problem(
     operator: Operator,
 ) -> None:
     page = await operator.http.get("/nowhere")
@@ -269,10 +272,10 @@ async def test_what_does_not_exist_is_a_page_for_people_and_a_problem_for_progra
         ("POST", "/api/v1/datasets/00000000-0000-0000-0000-000000000001/archive", "GET"),
     ],
 )
-async def test_a_wrong_method_is_refused_with_those_that_are_right(
+async def test_wrong_method_is_answered_with_the_allowed_methods(
     operator: Operator, method: str, path: str, allowed: str
 ) -> None:
-    """Whichever of the two frameworks serves the address."""
+    """Both frameworks answer alike."""
     answer = await operator.http.request(method, path)
     assert (answer.status_code, answer.json()["type"]) == (405, "urn:sluice:problem:wrong-method")
     assert f"{method} is not possible at {path}: use {allowed} (" in answer.json()["detail"]
@@ -281,26 +284,26 @@ async def test_a_wrong_method_is_refused_with_those_that_are_right(
     )
 
 
-async def test_an_empty_system_says_what_to_do(operator: Operator) -> None:
+async def test_empty_system_tells_how_to_begin(operator: Operator) -> None:
     assert "sluice run workflow.cwl" in (await operator.http.get("/")).text
     assert "sluice template publish" in (await operator.http.get("/templates")).text
     assert "No chain yet" in (await operator.http.get("/chains")).text
     assert "No task yet" in (await operator.http.get("/tasks")).text
 
 
-async def test_a_stopped_service_answers_503(operator: Operator) -> None:
+async def test_stopped_service_answers_503(operator: Operator) -> None:
     await operator.service.stop()
     assert (await operator.http.get("/api/v1/templates")).status_code == 503
     assert (await operator.http.get("/")).status_code == 503
 
 
-async def test_a_template_shows_all_that_a_step_reads(operator: Operator) -> None:
+async def test_template_page_shows_all_inputs_of_a_step(operator: Operator) -> None:
     await operator.http.post("/api/v1/templates", json={"name": "graph", "cwl": GRAPH})
     page = (await operator.http.get("/templates/graph")).text
     assert "<code>texts</code>, <code>total/sum</code>, <code>upper/big</code>" in page
 
 
-async def test_all_jobs_of_a_task_are_filtered_ordered_and_paged(
+async def test_jobs_of_a_task_are_filtered_sorted_and_paged(
     operator: Operator, scene: Scene
 ) -> None:
     task = next(status for status in operator.neighbours.tasks.values() if status.held)
@@ -308,7 +311,7 @@ async def test_all_jobs_of_a_task_are_filtered_ordered_and_paged(
     page = (await operator.http.get(address)).text
     for count, state in ((80, "all"), (12, "finished"), (4, "running"), (1, "failed"), (1, "held")):
         assert re.search(rf'>{state} <span class="count">{count}</span></a>', page), state
-    assert re.search(r"\b(1[2-9]|[2-5]\d) s\b", page), "for 12 s, and as long as the test takes"
+    assert re.search(r"\b(1[2-9]|[2-5]\d) s\b", page), "12 s and the duration of the test"
     for shown in (
         "farm-07",
         "so far",
@@ -354,11 +357,10 @@ async def test_all_jobs_of_a_task_are_filtered_ordered_and_paged(
         ("/jobs/1?attempt=bogus", ("attempt", None)),
     ],
 )
-async def test_an_address_that_asks_for_something_unknown_is_refused_with_what_is_known(
+async def test_unknown_query_value_is_refused_with_the_known_values(
     operator: Operator, scene: Scene, path: str, asked: tuple[str, type[StrEnum] | None]
 ) -> None:
-    """Never answered as if nothing had been asked: a person would take all for what was asked
-    for."""
+    """Without the refusal a person would take the full list for the filtered result."""
     task = next(iter(operator.neighbours.tasks))
     page = await operator.http.get(path.format(task=task))
     key, choices = asked
@@ -369,9 +371,7 @@ async def test_an_address_that_asks_for_something_unknown_is_refused_with_what_i
     assert left_empty.status_code == 200
 
 
-async def test_the_wms_that_does_not_answer_leaves_the_tasks_page(
-    operator: Operator, scene: Scene
-) -> None:
+async def test_task_page_is_shown_without_the_wms(operator: Operator, scene: Scene) -> None:
     task = next(iter(operator.neighbours.tasks))
 
     async def broken(scope: object, receive: object, send: object) -> None:
@@ -382,10 +382,10 @@ async def test_the_wms_that_does_not_answer_leaves_the_tasks_page(
     assert (page.status_code, "Not known now: the WMS does not answer" in page.text) == (200, True)
 
 
-async def test_what_finished_without_any_good_job_does_not_look_as_if_it_went_well(
+async def test_finished_chain_without_a_successful_job_is_shown_as_incomplete(
     operator: Operator, scene: Scene
 ) -> None:
-    """As a run of ``cwl-runner`` whose jobs fail: nothing that its template asks for is missed."""
+    """A ``cwl-runner`` run with failed jobs ends like this, as its template lacks no output."""
     ran = scene.chain("run-0001", 3, [Counts(failed=2, total=2)], ChainState.FINISHED)
     pages = ["/", "/chains", f"/chains/{ran.uid}", f"/datasets/{ran.dataset_uid}", "/tasks"]
     pages.append(f"/tasks/{ran.steps[0].task_uid}")
@@ -396,5 +396,5 @@ async def test_what_finished_without_any_good_job_does_not_look_as_if_it_went_we
             in (await operator.http.get(path)).text
         ), path
     assert told.format("short", "1 job failed") in (await operator.http.get("/")).text, (
-        "some did well"
+        "some of its jobs succeeded"
     )

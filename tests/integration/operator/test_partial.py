@@ -1,12 +1,12 @@
-"""What there is of a chain that did not finish: command, archive, page. The DMS is the real one."""
+"""Partial results of a chain that did not finish: command, archive, page; with the real DMS."""
 
 import io
 import json
 import zipfile
 from pathlib import Path
 
-from sluice.contracts.chains import ChainDataset, ChainStep
-from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetState, StepState
+from sluice.contracts.chains.chains import ChainDataset, ChainStep
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetState, StepState
 from tests.integration.operator.test_results import Results, filled, results
 from tests.integration.operator.test_template_command import Command, sluice
 from tests.waiting import eventually
@@ -17,7 +17,7 @@ LOG = b"cannot read line 7\n"
 
 
 async def fails(results: Results, state: ChainState = ChainState.FAILED) -> None:
-    """The chain, in its last step: two logs are called the same, the first output is deleted."""
+    """Fail the chain in its last step, with two logs of one name and a deleted output."""
     first, second = results.chain.datasets
     logs = await filled(results.dms, results.folder, {"00000000.1.log": LOG, "1.log": b"second"})
     assert first.step is not None
@@ -42,7 +42,7 @@ async def fails(results: Results, state: ChainState = ChainState.FAILED) -> None
     chains[results.chain.uid] = results.chain.model_copy(update=changed)
 
 
-async def test_the_command_gets_what_is_there_and_says_what_is_missing(
+async def test_command_downloads_partial_results_and_names_what_is_missing(
     results: Results, sluice: Command, tmp_path: Path
 ) -> None:
     await fails(results)
@@ -50,7 +50,7 @@ async def test_the_command_gets_what_is_there_and_says_what_is_missing(
     uid, folder = str(results.chain.uid), tmp_path / "left"
     refused = await sluice("chain", "get", uid, "--out", str(folder), code=1)
     assert "what its steps gave: --partial" in refused
-    for _ in range(2):  # what is there already is left as it is
+    for _ in range(2):  # The second call keeps the existing files.
         said = await sluice("chain", "get", uid, "--partial", "--out", str(folder))
         assert "it has been deleted: nothing needs it any more" in said
         assert "the step never began" in said
@@ -69,7 +69,7 @@ async def test_the_command_gets_what_is_there_and_says_what_is_missing(
     assert {entry["name"] for entry in manifest["outputs"]} == written - {"manifest.json"}
 
 
-async def test_the_archive_and_the_page_have_the_same(results: Results) -> None:
+async def test_archive_and_page_have_the_same_partial_results(results: Results) -> None:
     await fails(results)
     first, second = results.chain.datasets
     address = f"/api/v1/chains/{results.chain.uid}/archive"
@@ -87,7 +87,7 @@ async def test_the_archive_and_the_page_have_the_same(results: Results) -> None:
         assert shown in page
 
 
-async def test_a_chain_that_runs_is_refused(
+async def test_partial_results_of_a_running_chain_are_refused(
     results: Results, sluice: Command, tmp_path: Path
 ) -> None:
     await fails(results, ChainState.IN_PROGRESS)
@@ -101,7 +101,7 @@ async def test_a_chain_that_runs_is_refused(
     assert "Partial results" not in (await results.get(f"/chains/{uid}")).text
 
 
-async def test_a_chain_of_which_nothing_is_left_says_so(results: Results) -> None:
+async def test_chain_without_remaining_data_has_no_partial_archive(results: Results) -> None:
     await fails(results)
     chains = results.operator.neighbours.chains
     chains[results.chain.uid] = chains[results.chain.uid].model_copy(

@@ -1,4 +1,4 @@
-"""Accounts, tokens and sessions of people, in the tables of the operator service."""
+"""Accounts, passwords and roles of people in the tables of the operator service."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -9,8 +9,8 @@ import pytest
 from pydantic import SecretStr
 
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.access import Role
-from sluice.contracts.people import (
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.people import (
     Account,
     AccountChange,
     NewAccount,
@@ -18,7 +18,7 @@ from sluice.contracts.people import (
     NewToken,
     SignInWithPassword,
 )
-from sluice.contracts.problems import (
+from sluice.contracts.common.problems import (
     Conflict,
     Forbidden,
     NotFound,
@@ -28,8 +28,8 @@ from sluice.contracts.problems import (
 from sluice.servicekit.access.people import People
 from sluice.servicekit.access.principal import Person
 from tests.integration.operator.conftest import Operator, operating
-from wfms.operator.usecases.passwords import Passwords
-from wfms.operator.usecases.sign_in import OF_A_NAME
+from wfms.operator.identity.usecases.passwords import Passwords
+from wfms.operator.identity.usecases.sign_in import OF_A_NAME
 
 PASSWORD, OTHER = "correct horse battery", "staple of a battery"
 ROOT = Person("root", Role.ADMIN)
@@ -67,7 +67,7 @@ async def holder(operator: Operator, token: str) -> Person | None:
 
 
 async def enters(operator: Operator, name: str, password: str) -> Person | None:
-    """Raises ``ServiceError``."""
+    """Sign in and return the person of the session, or raise ``ServiceError``."""
     people = known(operator)
     return await people.in_session(await people.session_with_password(name, password))
 
@@ -84,7 +84,7 @@ async def execute(operator: Operator, statement: str) -> None:
     await connection.close()
 
 
-async def test_accounts_are_made_changed_and_listed(operator: Operator) -> None:
+async def test_accounts_are_created_changed_and_listed(operator: Operator) -> None:
     admin = as_person(operator, ROOT)
     await account(operator, "bert", password=None)
     anna = await account(operator, "anna", Role.VIEWER)
@@ -96,7 +96,7 @@ async def test_accounts_are_made_changed_and_listed(operator: Operator) -> None:
     assert changed.role is Role.SHIFT
     assert changed.disabled_at is not None
     again = await admin.change_account("anna", AccountChange(disabled=True))
-    assert again.disabled_at == changed.disabled_at, "repeated, nothing changes"
+    assert again.disabled_at == changed.disabled_at, "a repeated request changes nothing"
     assert (await admin.change_account("anna", AccountChange(disabled=False))).disabled_at is None
     with pytest.raises(NotFound, match="nobody has an account of the name 'carla'"):
         await admin.change_account("carla", AccountChange(role=Role.ADMIN))
@@ -113,7 +113,7 @@ async def test_accounts_are_made_changed_and_listed(operator: Operator) -> None:
 
 
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.SUBMITTER, Role.SHIFT])
-async def test_nobody_but_an_administrator_makes_accounts(operator: Operator, role: Role) -> None:
+async def test_only_an_administrator_manages_accounts(operator: Operator, role: Role) -> None:
     anna = as_person(operator, Person("anna", role))
     for ask in (
         anna.accounts(),
@@ -127,7 +127,7 @@ async def test_nobody_but_an_administrator_makes_accounts(operator: Operator, ro
             await ask
 
 
-async def test_a_password_signs_in_and_is_kept_by_nobody(operator: Operator) -> None:
+async def test_password_signs_in_and_is_stored_only_as_a_hash(operator: Operator) -> None:
     await account(operator, "anna")
     nobody = operator.client
     who = SignInWithPassword(name=" Anna ", password=SecretStr(PASSWORD))
@@ -144,7 +144,7 @@ async def test_a_password_signs_in_and_is_kept_by_nobody(operator: Operator) -> 
     assert token.secret.get_secret_value() not in kept
 
 
-async def test_wrong_passwords_are_answered_alike_whoever_has_none(operator: Operator) -> None:
+async def test_wrong_passwords_are_answered_alike_for_all_names(operator: Operator) -> None:
     await account(operator, "anna")
     await account(operator, "bert", password=None)
     await account(operator, "carla")
@@ -166,7 +166,7 @@ async def test_wrong_passwords_are_answered_alike_whoever_has_none(operator: Ope
 
 @pytest.mark.parametrize("name", ["a\0b", "\ud800", "a b", "", "x" * 100, "anna\n.", "'; --"])
 @pytest.mark.parametrize("password", ["a\0b", "\ud800", ""])
-async def test_what_is_no_name_or_password_is_as_wrong_as_any(
+async def test_malformed_name_or_password_is_answered_like_a_wrong_one(
     operator: Operator, name: str, password: str
 ) -> None:
     with pytest.raises(Unauthenticated, match="do not belong together"):
@@ -176,7 +176,7 @@ async def test_what_is_no_name_or_password_is_as_wrong_as_any(
         await enters(operator, "anna", password)
 
 
-async def test_whoever_guesses_has_to_wait_also_many_at_a_time(operator: Operator) -> None:
+async def test_wrong_passwords_are_rate_limited_per_name(operator: Operator) -> None:
     await account(operator, "anna")
     await account(operator, "bert")
 
@@ -191,11 +191,11 @@ async def test_whoever_guesses_has_to_wait_also_many_at_a_time(operator: Operato
     tries = OF_A_NAME.amount + 5
     statuses = await asyncio.gather(*(guess("anna", f"{OTHER} {n}") for n in range(tries)))
     assert sorted(statuses) == [401] * OF_A_NAME.amount + [429] * 5
-    assert await guess("ANNA", PASSWORD) == 429, "the right one, too"
-    assert await guess("bert", PASSWORD) == 201, "nobody else waits"
+    assert await guess("ANNA", PASSWORD) == 429, "the right password is refused, too"
+    assert await guess("bert", PASSWORD) == 201, "other people may sign in"
 
 
-async def test_the_right_password_forgets_the_wrong_ones(operator: Operator) -> None:
+async def test_correct_password_resets_the_count_of_wrong_ones(operator: Operator) -> None:
     await account(operator, "anna")
     for _ in range(3):
         for _ in range(OF_A_NAME.amount - 1):
@@ -204,7 +204,7 @@ async def test_the_right_password_forgets_the_wrong_ones(operator: Operator) -> 
         assert await enters(operator, "anna", PASSWORD) == Person("anna", Role.SUBMITTER)
 
 
-async def test_an_own_password_is_changed_by_who_knows_the_old_one(operator: Operator) -> None:
+async def test_person_changes_the_password_with_the_old_password(operator: Operator) -> None:
     await account(operator, "anna")
     people, person = known(operator), Person("anna", Role.SUBMITTER)
     anna = as_person(operator, person)
@@ -217,7 +217,7 @@ async def test_an_own_password_is_changed_by_who_knows_the_old_one(operator: Ope
     await anna.change_password(NewPassword(old=SecretStr(PASSWORD), new=SecretStr(OTHER)))
 
     assert await people.in_session(session) is None
-    assert await holder(operator, token) == person, "tokens stay"
+    assert await holder(operator, token) == person, "tokens stay valid"
     assert await enters(operator, "anna", OTHER) == person
     with pytest.raises(Unauthenticated):
         await enters(operator, "anna", PASSWORD)
@@ -232,7 +232,7 @@ async def test_an_own_password_is_changed_by_who_knows_the_old_one(operator: Ope
         ({"name": "anna", "role": "king"}, "viewer"),
     ],
 )
-async def test_what_is_wrong_is_told_without_the_password(
+async def test_invalid_account_is_refused_without_showing_the_password(
     operator: Operator, new: dict[str, str], sentence: str
 ) -> None:
     answer = await operator.http.post("/api/v1/people", json=new)
@@ -241,14 +241,14 @@ async def test_what_is_wrong_is_told_without_the_password(
     assert new.get("password", "?") not in answer.text
 
 
-async def test_a_change_of_nothing_is_refused(operator: Operator) -> None:
+async def test_empty_change_of_an_account_is_refused(operator: Operator) -> None:
     await account(operator, "anna")
     answer = await operator.http.patch("/api/v1/people/anna", json={})
     assert answer.status_code == 422
     assert "nothing is changed" in answer.text
 
 
-async def test_whoever_is_disabled_opens_nothing_until_he_is_enabled(operator: Operator) -> None:
+async def test_disabled_person_cannot_use_tokens_or_sessions(operator: Operator) -> None:
     await account(operator, "anna")
     anna, people, admin = Person("anna", Role.SUBMITTER), known(operator), as_person(operator, ROOT)
     _, token = await given(operator, anna)
@@ -262,16 +262,16 @@ async def test_whoever_is_disabled_opens_nothing_until_he_is_enabled(operator: O
 
     await admin.change_account("anna", AccountChange(disabled=False))
     assert await holder(operator, token) == anna
-    assert await people.in_session(session) is None, "sessions have ended for good"
+    assert await people.in_session(session) is None, "sessions stay ended"
 
 
 @pytest.mark.parametrize(
     "change", [AccountChange(password=SecretStr(OTHER)), AccountChange(disabled=True)]
 )
-async def test_nothing_begins_by_a_password_that_is_changed_meanwhile(
+async def test_password_change_during_sign_in_prevents_the_sign_in(
     operator: Operator, change: AccountChange, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Looking at a password takes a while, in which it may become another one."""
+    """The check of a password takes a while, in which the password may change."""
     await account(operator, "anna")
     admin, looked_at = as_person(operator, ROOT), Passwords.is_right
 

@@ -1,9 +1,9 @@
-"""The pages of periods of data taking, their runs and frames."""
+"""Pages of data-taking periods, their runs and frames."""
 
 import re
 from datetime import UTC, datetime
 
-from sluice.contracts.runs import Frame, Period, Run
+from sluice.contracts.data.runs import Frame, Period, Run
 from tests.integration.operator.conftest import Operator
 
 SPRING, AUTUMN = datetime(2026, 3, 1, tzinfo=UTC), datetime(2026, 9, 1, tzinfo=UTC)
@@ -13,7 +13,7 @@ def words(page: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", page.partition("<h1")[2]).split())
 
 
-async def test_periods_are_listed_with_their_runs_the_latest_first(operator: Operator) -> None:
+async def test_periods_are_listed_latest_first_with_their_runs(operator: Operator) -> None:
     operator.neighbours.periods = [
         Period(name="2026 spring", goal="first <beams>", started_at=SPRING, ended_at=AUTUMN),
         Period(name="2026 autumn", started_at=AUTUMN),

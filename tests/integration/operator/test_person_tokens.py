@@ -1,4 +1,4 @@
-"""What people say with who they are: tokens, and sessions in browsers."""
+"""Tokens and browser sessions of people."""
 
 import asyncio
 from datetime import timedelta
@@ -8,13 +8,13 @@ import asyncpg
 import pytest
 from pydantic import SecretStr
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.people import (
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.people import (
     AccountChange,
     TokenHolder,
     TokenQuestion,
 )
-from sluice.contracts.problems import (
+from sluice.contracts.common.problems import (
     Conflict,
     Forbidden,
     NotFound,
@@ -33,13 +33,13 @@ from tests.integration.operator.test_people import (
     known,
     operator,
 )
-from wfms.operator.usecases.give_token import MOST_TOKENS
+from wfms.operator.identity.usecases.give_token import MAX_TOKENS
 from wfms.operator.wiring import ADMINISTRATOR
 
 __all__ = ["operator"]
 
 
-async def test_a_token_may_no_more_than_it_was_given_and_than_its_person(
+async def test_token_has_at_most_the_role_of_its_person(
     operator: Operator,
 ) -> None:
     await account(operator, "anna", Role.SHIFT)
@@ -58,7 +58,7 @@ async def test_a_token_may_no_more_than_it_was_given_and_than_its_person(
     assert await holder(operator, least) == Person("anna", Role.VIEWER)
 
 
-async def test_tokens_are_listed_taken_back_and_end(operator: Operator) -> None:
+async def test_tokens_are_listed_revoked_and_expire(operator: Operator) -> None:
     anna, bert = Person("anna", Role.SUBMITTER), Person("bert", Role.SUBMITTER)
     first, secret = await given(operator, anna, label="first", days=1)
     second, another = await given(operator, anna, label="second")
@@ -82,14 +82,14 @@ async def test_tokens_are_listed_taken_back_and_end(operator: Operator) -> None:
     assert [token.id for token in (await mine.tokens(ended=True)).tokens] == [second, first]
 
 
-async def test_whoever_has_a_token_may_end_it(operator: Operator) -> None:
+async def test_anybody_who_has_a_token_may_revoke_it(operator: Operator) -> None:
     _, token = await given(operator, Person("anna", Role.VIEWER))
     for sent in ("sluice_made-up", token, token):
         await operator.client.revoke_found_token(TokenQuestion(token=SecretStr(sent)))
     assert await holder(operator, token) is None
 
 
-async def test_a_token_says_when_it_was_used_to_the_minute(operator: Operator) -> None:
+async def test_token_shows_the_minute_of_its_last_use(operator: Operator) -> None:
     anna = Person("anna", Role.VIEWER)
     _, token = await given(operator, anna)
 
@@ -107,7 +107,7 @@ async def test_a_token_says_when_it_was_used_to_the_minute(operator: Operator) -
     assert await used() not in {first, None}
 
 
-async def test_the_systems_own_token_makes_the_first_account(operator: Operator) -> None:
+async def test_admin_token_of_the_system_creates_the_first_account(operator: Operator) -> None:
     own = await holder(operator, OWN_TOKEN)
     assert own == Person(ADMINISTRATOR, Role.ADMIN)
     me = await as_person(operator, own).me()
@@ -120,7 +120,7 @@ async def test_the_systems_own_token_makes_the_first_account(operator: Operator)
     assert (me.role, me.account.role) == (Role.VIEWER, Role.SUBMITTER)
 
 
-async def test_services_are_told_whose_a_token_is(operator: Operator) -> None:
+async def test_services_ask_for_the_holder_of_a_token(operator: Operator) -> None:
     _, token = await given(operator, Person("anna", Role.SHIFT))
     caller = ServiceCaller(CallingService.DMS)
     async with operator.links.http_of(caller, "wfms.operator") as dms:
@@ -133,7 +133,7 @@ async def test_services_are_told_whose_a_token_is(operator: Operator) -> None:
             assert TokenHolder.model_validate_json(answer.content) == told
 
 
-async def test_a_session_that_a_token_began_is_over_with_the_token(operator: Operator) -> None:
+async def test_session_ends_with_the_token_that_began_it(operator: Operator) -> None:
     anna, people = Person("anna", Role.SHIFT), known(operator)
     revoked_id, revoked = await given(operator, anna)
     _, ending = await given(operator, anna, days=1)
@@ -151,7 +151,7 @@ async def test_a_session_that_a_token_began_is_over_with_the_token(operator: Ope
     assert await people.in_session(second) == anna
 
 
-async def test_nobody_has_tokens_without_an_end(operator: Operator) -> None:
+async def test_number_of_tokens_of_a_person_is_bounded(operator: Operator) -> None:
     anna = Person("anna", Role.VIEWER)
     await execute(
         operator,
@@ -159,7 +159,7 @@ async def test_nobody_has_tokens_without_an_end(operator: Operator) -> None:
         " SELECT 'anna', 'x', 'viewer', sha256(n::text::bytea), now() + interval '1 day'"
         " FROM generate_series(2, 100) AS n",
     )
-    assert MOST_TOKENS == 100
+    assert MAX_TOKENS == 100
     last, _ = await given(operator, anna)
     with pytest.raises(Conflict, match="anna has 100 tokens that hold"):
         await given(operator, anna)
@@ -168,14 +168,16 @@ async def test_nobody_has_tokens_without_an_end(operator: Operator) -> None:
     assert sum(isinstance(each, Conflict) for each in tried) == 7
 
 
-async def test_a_small_token_takes_no_large_one_back(operator: Operator) -> None:
+async def test_token_cannot_revoke_a_token_with_a_higher_role(operator: Operator) -> None:
     large, secret = await given(operator, Person("anna", Role.SHIFT))
     with pytest.raises(Forbidden, match="the token is shift, and you are viewer"):
         await as_person(operator, Person("anna", Role.VIEWER)).revoke_token(large)
     assert await holder(operator, secret) == Person("anna", Role.SHIFT)
 
 
-async def test_a_token_for_another_may_no_more_than_he(operator: Operator) -> None:
+async def test_token_for_another_person_has_at_most_the_role_of_the_person(
+    operator: Operator,
+) -> None:
     await account(operator, "bert", Role.VIEWER)
     with pytest.raises(Forbidden, match="the token is to be admin, and bert is viewer"):
         await given(operator, ROOT, person="bert", role=Role.ADMIN)
@@ -183,11 +185,11 @@ async def test_a_token_for_another_may_no_more_than_he(operator: Operator) -> No
     assert await holder(operator, token) == Person("bert", Role.VIEWER)
 
 
-async def test_sessions_end(operator: Operator) -> None:
+async def test_session_ends_at_sign_out_or_after_seven_days(operator: Operator) -> None:
     await account(operator, "anna", Role.SHIFT)
     people, anna = known(operator), Person("anna", Role.VIEWER)
     first, second = [await people.begin_session(anna) for _ in range(2)]
-    assert await people.in_session(first) == anna, "no more than it was begun with"
+    assert await people.in_session(first) == anna, "the session keeps its smaller role"
     await people.end_session(first)
     assert await people.in_session(first) is None
     assert await people.in_session(second) == anna
@@ -200,7 +202,7 @@ async def test_sessions_end(operator: Operator) -> None:
     assert life["life"] == timedelta(days=7)
 
 
-async def test_somebody_signs_out_everywhere_at_once_and_nobody_else(operator: Operator) -> None:
+async def test_sign_out_everywhere_ends_all_sessions_of_the_person(operator: Operator) -> None:
     await account(operator, "anna", Role.SHIFT)
     await account(operator, "bert", Role.VIEWER)
     people, anna, bert = (

@@ -1,4 +1,4 @@
-"""Signing in by an OpenID provider: a real one, in a process of its own."""
+"""Sign-in with an OpenID provider, which runs in its own process."""
 
 import re
 import subprocess
@@ -16,20 +16,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
-from sluice.contracts.access import Role
-from sluice.contracts.people import AccountChange, NewAccount
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.people import AccountChange, NewAccount
+from sluice.contracts.common.problems import NotAvailable
 from sluice.servicekit.access.authentication_setup import knowing_people
 from sluice.servicekit.access.provider_sign_in import BACK, PendingSignIn
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.server import HttpServer
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web.server import HttpServer
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.operator.test_people import ROOT, as_person
 from tests.servers.rabbitmq import free_ports
 from tests.waiting import wait_until
-from wfms.operator.domain.people_errors import ProviderRefused
-from wfms.operator.usecases.oidc_settings import OidcSettings
-from wfms.operator.usecases.openid_provider import OpenIdProvider
+from wfms.operator.identity.domain.errors import ProviderRefused
+from wfms.operator.identity.usecases.oidc_settings import OidcSettings
+from wfms.operator.identity.usecases.openid_provider import OpenIdProvider
 
 ROLES = {"crew": "shift", "experts": "admin", "guests": "viewer"}
 OURS = "http://sluice.example"
@@ -45,7 +45,7 @@ class Provider:
             (await http.put(f"{self.url}/users/{subject}", json=told)).raise_for_status()
 
     async def lets_in(self, address: str, subject: str) -> str:
-        """What a person does there who was sent to ``address``; where he is sent back to."""
+        """Sign in at the provider, and return the address to which the browser is sent back."""
         async with httpx.AsyncClient() as http:
             page = await http.get(address)
             assert page.status_code == 200, page.text
@@ -79,13 +79,13 @@ def provider() -> Iterator[Provider]:
 
 @dataclass
 class Place:
-    """``browser``: of somebody at the page."""
+    """``browser`` belongs to a person at the sign-in page."""
 
     operator: Operator
     browser: httpx.AsyncClient
 
     async def sign_in(self, provider: Provider, subject: str, there: str = "/chains") -> str:
-        """Where the browser is led at last."""
+        """Sign in and return the last address of the browser."""
         sent = await self.browser.get("/sign-in/provider", params={"next": there})
         assert sent.status_code == 303, sent.text
         back = await provider.lets_in(sent.headers["location"], subject)
@@ -114,9 +114,7 @@ async def place(database_url: str, provider: Provider) -> AsyncIterator[Place]:
             yield Place(operator, browser)
 
 
-async def test_somebody_signs_in_with_the_role_of_his_groups(
-    place: Place, provider: Provider
-) -> None:
+async def test_sign_in_gives_the_role_of_the_groups(place: Place, provider: Provider) -> None:
     page = await place.browser.get("/chains?state=failed")
     assert page.status_code == 401
     link = re.search(r'href="(/sign-in/provider\?[^"]+)"', page.text)
@@ -136,7 +134,7 @@ async def test_somebody_signs_in_with_the_role_of_his_groups(
     assert await place.me() == ("anna", "admin")
 
 
-async def test_what_is_asked_holds_for_this_time_and_this_browser(
+async def test_sign_in_is_bound_to_the_request_and_the_browser(
     place: Place, provider: Provider
 ) -> None:
     await provider.knows("anna", groups=["crew"])
@@ -155,7 +153,7 @@ async def test_what_is_asked_holds_for_this_time_and_this_browser(
     assert (await place.browser.get(back)).headers["location"] == "/"
     assert await place.me() == ("anna", "shift")
     again = await place.browser.get(back)
-    assert again.headers["location"] == "/?signed-in=refused", "a code is good once"
+    assert again.headers["location"] == "/?signed-in=refused", "a code is valid once"
 
 
 @pytest.mark.parametrize(
@@ -167,7 +165,7 @@ async def test_what_is_asked_holds_for_this_time_and_this_browser(
         {"groups": ["crew"], "preferred_username": ""},
     ],
 )
-async def test_whoever_is_in_no_group_or_has_no_name_is_not_let_in(
+async def test_person_without_a_known_group_or_a_valid_name_is_refused(
     place: Place, provider: Provider, claims: dict[str, Any]
 ) -> None:
     await provider.knows("anna", **claims)
@@ -176,7 +174,7 @@ async def test_whoever_is_in_no_group_or_has_no_name_is_not_let_in(
     assert (await as_person(place.operator, ROOT).accounts()).accounts == []
 
 
-async def test_nobody_gets_an_account_that_is_another_ones(
+async def test_provider_cannot_take_over_the_account_of_another_person(
     place: Place, provider: Provider
 ) -> None:
     admin = as_person(place.operator, ROOT)
@@ -188,10 +186,10 @@ async def test_nobody_gets_an_account_that_is_another_ones(
     await place.sign_in(provider, "eve")
     await provider.knows("eve", preferred_username="anna", groups=["guests"])
     await place.sign_in(provider, "eve")
-    assert await place.me() == ("eve", "viewer"), "he keeps the name that he came with"
+    assert await place.me() == ("eve", "viewer"), "the person keeps the first name"
 
 
-async def test_whoever_is_disabled_here_is_not_let_in_by_the_provider(
+async def test_person_disabled_in_sluice_is_refused_at_the_provider_sign_in(
     place: Place, provider: Provider
 ) -> None:
     await provider.knows("anna", groups=["crew"])
@@ -203,14 +201,14 @@ async def test_whoever_is_disabled_here_is_not_let_in_by_the_provider(
 
 
 @pytest.mark.parametrize("answer", ["error=access_denied&state={state}", "state={state}", ""])
-async def test_whoever_comes_back_without_a_code_is_not_let_in(place: Place, answer: str) -> None:
+async def test_return_without_a_code_is_refused(place: Place, answer: str) -> None:
     sent = await place.browser.get("/sign-in/provider")
     state = parse_qs(urlsplit(sent.headers["location"]).query)["state"][0]
     back = await place.browser.get(f"/sign-in/provider/back?{answer.format(state=state)}")
     assert back.headers["location"] == "/?signed-in=refused"
 
 
-async def test_a_made_up_code_is_refused(place: Place) -> None:
+async def test_forged_code_is_refused(place: Place) -> None:
     sent = await place.browser.get("/sign-in/provider")
     state = parse_qs(urlsplit(sent.headers["location"]).query)["state"][0]
     back = await place.browser.get(f"/sign-in/provider/back?code=guess&state={state}")
@@ -223,9 +221,7 @@ def as_client(issuer: str, name: str = "sluice") -> OpenIdProvider:
 
 
 @pytest.mark.parametrize("nonce", ["n" * 43, "another"])
-async def test_an_id_token_that_was_asked_for_elsewhere_does_not_hold(
-    provider: Provider, nonce: str
-) -> None:
+async def test_id_token_with_another_nonce_is_refused(provider: Provider, nonce: str) -> None:
     await provider.knows("anna", groups=["crew"])
     known = as_client(provider.url)
     begun = PendingSignIn(
@@ -243,7 +239,7 @@ async def test_an_id_token_that_was_asked_for_elsewhere_does_not_hold(
         await known.claims(replace(begun, nonce=nonce), {"code": code})
 
 
-async def test_a_code_is_for_one_client_alone(provider: Provider) -> None:
+async def test_code_of_another_client_is_refused(provider: Provider) -> None:
     await provider.knows("anna", groups=["crew"])
     ours, theirs = (as_client(provider.url, name) for name in ("ours", "theirs"))
     begun = PendingSignIn(state="s", nonce="n" * 43, verifier="v" * 43, redirect=OURS, next="/")
@@ -261,8 +257,8 @@ async def test_a_code_is_for_one_client_alone(provider: Provider) -> None:
         ([], "gives no object"),
     ],
 )
-async def test_a_provider_says_who_it_is(told: Any, sentence: str) -> None:
-    """Or somebody else would be asked for the keys, and for the code."""
+async def test_discovery_document_with_wrong_content_is_refused(told: Any, sentence: str) -> None:
+    """Otherwise keys and codes would go to another provider."""
 
     async def discovery(request: Request) -> JSONResponse:
         ours = str(request.base_url).rstrip("/")
@@ -279,7 +275,7 @@ async def test_a_provider_says_who_it_is(told: Any, sentence: str) -> None:
 
 
 @pytest.mark.parametrize("issuer", ["http://localhost:1", "http://localhost:{port}/other"])
-async def test_a_provider_that_is_down_or_another_one_is_not_available(
+async def test_unreachable_or_wrong_provider_is_not_available(
     database_url: str, provider: Provider, issuer: str
 ) -> None:
     port = urlsplit(provider.url).port

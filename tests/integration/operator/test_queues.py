@@ -1,22 +1,22 @@
-"""Queues and dead letters as people meet them: REST, client, pages, metrics."""
+"""Queues and dead letters: REST, client, pages, metrics."""
 
 import re
 
 import pytest
 
-from sluice.contracts.attention import Notice, NoticeSeverity
+from sluice.contracts.chains.attention import Notice, NoticeSeverity
+from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.messages import CONSUMER, DMS_FILES, WMS_TASKS
-from sluice.contracts.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.queues import ChooseMessages, QueueStatus
-from sluice.servicekit.lifecycle import running
+from sluice.servicekit.messages.queue_admin import QueueAdmin
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.queue_admin import QueueAdmin
+from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import Message
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
 from tests.waiting import eventually
-from wfms.operator.loops.measure_queues import queue_gauges
+from wfms.operator.monitoring.loops.measure_queues import queue_gauges
 
 __all__ = ["sluice"]
 
@@ -24,7 +24,7 @@ LONG = b'{"note": "' + b"<b>" * 3000 + b'"}'
 
 
 async def kill(operator: Operator, *ids: str, body: bytes = b"{}") -> None:
-    """Dead letters of ``wms.tasks``."""
+    """Make the messages dead letters of ``wms.tasks``."""
     await operator.transport.send([Message(message_id, WMS_TASKS, body) for message_id in ids])
     stream = operator.transport.consume(WMS_TASKS, prefetch=len(ids))
     left = len(ids)
@@ -37,7 +37,7 @@ async def kill(operator: Operator, *ids: str, body: bytes = b"{}") -> None:
     await stream.aclose()
 
 
-async def test_every_queue_is_listed_with_what_waits_and_what_is_dead(operator: Operator) -> None:
+async def test_every_queue_is_listed_with_waiting_and_dead_messages(operator: Operator) -> None:
     await operator.transport.send([Message("a", DMS_FILES, b"{}"), Message("b", DMS_FILES, b"{}")])
     await kill(operator, "x")
     found = {queue.name: queue for queue in (await operator.client.queues()).queues}
@@ -46,7 +46,7 @@ async def test_every_queue_is_listed_with_what_waits_and_what_is_dead(operator: 
     assert found[WMS_TASKS] == QueueStatus(name=WMS_TASKS, consumer="wms", waiting=0, dead=1)
 
 
-async def test_dead_messages_are_shown_with_their_reasons_and_the_beginning_of_what_they_say(
+async def test_dead_message_is_shown_with_its_reason_and_its_beginning(
     operator: Operator,
 ) -> None:
     await kill(operator, "x", "y", body=LONG)
@@ -58,7 +58,7 @@ async def test_dead_messages_are_shown_with_their_reasons_and_the_beginning_of_w
     assert message.died_at is not None
 
 
-async def test_all_of_a_dead_message_can_be_had_where_only_its_beginning_is_shown(
+async def test_full_body_of_a_long_dead_message_can_be_downloaded(
     operator: Operator, sluice: Command
 ) -> None:
     await kill(operator, "long", body=LONG)
@@ -79,13 +79,13 @@ async def test_all_of_a_dead_message_can_be_had_where_only_its_beginning_is_show
         await operator.client.dead_body(WMS_TASKS, "gone")
 
 
-async def test_dead_messages_need_attention_until_there_are_none(operator: Operator) -> None:
+async def test_dead_messages_need_attention_until_they_are_gone(operator: Operator) -> None:
     await kill(operator, "x", "y")
     told: list[Notice] = []
 
     async def is_told() -> bool:
-        """A look of the loop's own that was begun before may come to its end after ours."""
-        await operator.client.queues()  # as the loop does, which keeps the numbers
+        """A measurement of the loop that began earlier may end after this one."""
+        await operator.client.queues()  # The loop also calls this, and the numbers are cached.
         told[:] = [
             shown for shown in (await operator.client.attention()).notices if shown.page == "queues"
         ]
@@ -104,10 +104,10 @@ async def test_dead_messages_need_attention_until_there_are_none(operator: Opera
         await operator.client.queues()
         return "dead message" not in (await operator.http.get("/")).text
 
-    await eventually(is_gone, what="its end")
+    await eventually(is_gone, what="the end of the notice")
 
 
-async def test_some_or_all_are_put_back_or_dropped(operator: Operator) -> None:
+async def test_dead_messages_are_requeued_or_dropped(operator: Operator) -> None:
     await kill(operator, "a", "b", "c", "d")
     moved = await operator.client.requeue(WMS_TASKS, ChooseMessages(ids=["b", "never was"]))
     assert (moved.moved, moved.dead) == (1, 3)
@@ -117,7 +117,7 @@ async def test_some_or_all_are_put_back_or_dropped(operator: Operator) -> None:
     assert (await operator.client.drop(WMS_TASKS, ChooseMessages(ids="all"))).moved == 0
 
 
-async def test_what_is_not_there_or_not_chosen_is_refused(operator: Operator) -> None:
+async def test_unknown_queue_message_or_choice_is_refused(operator: Operator) -> None:
     await kill(operator, "a")
     with pytest.raises(NotFound, match=r"no queue 'wms\.task'; there are wms\.tasks"):
         await operator.client.dead_messages("wms.task")
@@ -130,7 +130,7 @@ async def test_what_is_not_there_or_not_chosen_is_refused(operator: Operator) ->
     assert await operator.transport.count_dead(WMS_TASKS) == 1
 
 
-async def test_a_broker_that_is_away_is_said_to_be(operator: Operator) -> None:
+async def test_unreachable_broker_is_reported(operator: Operator) -> None:
     await operator.transport.stop()
     with pytest.raises(NotAvailable, match="broker"):
         await operator.client.queues()
@@ -138,7 +138,7 @@ async def test_a_broker_that_is_away_is_said_to_be(operator: Operator) -> None:
     assert (await operator.http.get("/templates")).status_code == 200
 
 
-async def test_the_pages_put_back_and_drop(operator: Operator) -> None:
+async def test_pages_requeue_and_drop_dead_messages(operator: Operator) -> None:
     await kill(operator, "a", "b", "c", "d")
     assert re.search(r'state failed">4<', (await operator.http.get("/queues")).text)
     page = await operator.http.get(f"/queues/{WMS_TASKS}")
@@ -162,7 +162,7 @@ async def test_the_pages_put_back_and_drop(operator: Operator) -> None:
     assert (await operator.http.get("/queues/nowhere")).status_code == 404
 
 
-async def test_the_metrics_tell_what_waits_and_what_is_dead(operator: Operator) -> None:
+async def test_metrics_have_the_waiting_and_dead_messages_of_queues(operator: Operator) -> None:
     await kill(operator, "a")
     await operator.transport.send([Message("b", DMS_FILES, b"{}")])
     metrics = ServiceMetrics()

@@ -1,10 +1,10 @@
-"""Running a chain again: the page, the command, and what is passed on."""
+"""Reruns of a chain: the page, the command, and the forwarded request."""
 
 import html
 from uuid import UUID, uuid4
 
-from sluice.contracts.chains import RerunChain
-from sluice.contracts.states import ChainState
+from sluice.contracts.chains.chains import RerunChain
+from sluice.contracts.common.states import ChainState
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.test_pages import scene, token_of
@@ -21,7 +21,9 @@ def over(operator: Operator) -> str:
     )
 
 
-async def test_what_would_run_is_shown_and_then_run(operator: Operator, scene: Scene) -> None:
+async def test_page_shows_the_rerun_plan_and_starts_the_rerun(
+    operator: Operator, scene: Scene
+) -> None:
     chain = over(operator)
     assert f'href="{chain}/rerun"' in (await operator.http.get(chain)).text
     page = await operator.http.get(f"{chain}/rerun?what=failed&param-min_hits=5")
@@ -51,7 +53,9 @@ async def test_what_would_run_is_shown_and_then_run(operator: Operator, scene: S
         assert text in shown.text
 
 
-async def test_what_cannot_be_is_said_and_not_offered(operator: Operator, scene: Scene) -> None:
+async def test_impossible_rerun_is_explained_and_not_offered(
+    operator: Operator, scene: Scene
+) -> None:
     chain = over(operator)
     page = await operator.http.get(f"{chain}/rerun?what=from:decode")
     assert "its input has been deleted" in page.text
@@ -72,7 +76,7 @@ async def test_what_cannot_be_is_said_and_not_offered(operator: Operator, scene:
     assert operator.neighbours.reruns == []
 
 
-async def test_the_command_says_beforehand_what_runs(
+async def test_command_shows_the_plan_before_a_rerun(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     uid = over(operator).removeprefix("/chains/")
@@ -93,7 +97,7 @@ async def test_the_command_says_beforehand_what_runs(
     assert f"a rerun of chain {uid}" in await sluice("chain", "show", str(asked.key))
 
 
-async def test_nothing_goes_through_a_disabled_template_again(
+async def test_chain_of_a_disabled_template_is_not_run_again(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     page = over(operator)

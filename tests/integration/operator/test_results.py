@@ -1,5 +1,7 @@
-"""What chains and data sets hold, through the operator: downloads, ranges, archives, previews. The
-DMS is the real one."""
+"""Data of chains and data sets through the operator: downloads, ranges, archives, previews.
+
+The DMS is the real one.
+"""
 
 import hashlib
 import io
@@ -18,17 +20,17 @@ import pytest
 from dms.settings import DmsSettings
 from dms.wiring import build as build_dms
 from sluice.clients.dms import DmsClient
-from sluice.contracts.chains import Chain, ChainDataset, ChainOutputs
-from sluice.contracts.datasets import NewDataset, NewFile, NewStorage
-from sluice.contracts.states import (
+from sluice.contracts.chains.chains import Chain, ChainDataset, ChainOutputs
+from sluice.contracts.common.states import (
     ChainDatasetStatus,
     ChainState,
     DatasetState,
     DatasetType,
     StorageType,
 )
-from sluice.contracts.templates import NewTemplate
-from sluice.servicekit.lifecycle import running
+from sluice.contracts.data.datasets import NewDataset, NewFile, NewStorage
+from sluice.contracts.templates.templates import NewTemplate
+from sluice.servicekit.running.lifecycle import running
 from tests.conftest import DatabaseFactory
 from tests.integration.operator.conftest import Operator
 from tests.unit.cwl.samples import GRAPH
@@ -45,8 +47,10 @@ EVIL = (
 
 @dataclass
 class Results:
-    """A chain that has finished, its two outputs in the real DMS. ``files``: number of each by its
-    own name."""
+    """A finished chain with two outputs in the real DMS.
+
+    ``files`` maps a file's own name to its data set and number.
+    """
 
     operator: Operator
     dms: DmsClient
@@ -145,7 +149,7 @@ async def filled(dms: DmsClient, root: Path, contents: dict[str, bytes]) -> UUID
     return dataset.uid
 
 
-async def test_a_file_is_passed_on_with_ranges_and_its_tag(results: Results) -> None:
+async def test_file_is_forwarded_with_ranges_and_etag(results: Results) -> None:
     path = f"/api/v1{results.path('long.txt')}/content"
     whole = await results.get(path)
     assert (whole.status_code, len(whole.content)) == (200, 208_890)
@@ -172,7 +176,7 @@ async def test_a_file_is_passed_on_with_ranges_and_its_tag(results: Results) -> 
     )
 
 
-async def test_a_chains_outputs_and_all_of_them_as_one_archive(results: Results) -> None:
+async def test_outputs_of_a_chain_are_listed_and_archived(results: Results) -> None:
     uid = results.chain.uid
     listed = ChainOutputs.model_validate_json(
         (await results.get(f"/api/v1/chains/{uid}/outputs")).content
@@ -191,7 +195,7 @@ async def test_a_chains_outputs_and_all_of_them_as_one_archive(results: Results)
         assert archive.getnames() == list(results.files)[1:]
 
 
-async def test_outputs_that_were_not_made_or_are_not_known_are_left_out(results: Results) -> None:
+async def test_missing_or_unknown_outputs_are_left_out(results: Results) -> None:
     inner = results.chain.datasets[0].model_copy(update={"port": None})
     unknown = results.chain.datasets[1].model_copy(update={"uid": uuid4()})
 
@@ -209,7 +213,7 @@ async def test_outputs_that_were_not_made_or_are_not_known_are_left_out(results:
     assert await listed([results.chain.datasets[0], unknown]) == results.outputs[:1]
 
 
-async def test_no_archive_of_what_is_not_there(results: Results) -> None:
+async def test_archive_of_an_unfinished_or_deleted_chain_is_refused(results: Results) -> None:
     chains = results.operator.neighbours.chains
     chains[results.chain.uid] = results.chain.model_copy(update={"state": ChainState.IN_PROGRESS})
     refused = await results.get(f"/api/v1/chains/{results.chain.uid}/archive")
@@ -232,7 +236,7 @@ async def test_no_archive_of_what_is_not_there(results: Results) -> None:
     assert "has been deleted" in (await results.get(results.path("plot.png"))).text
 
 
-async def test_pages_show_results_and_what_is_in_files(results: Results) -> None:
+async def test_pages_show_results_and_previews_of_files(results: Results) -> None:
     page = (await results.get(f"/chains/{results.chain.uid}")).text
     for name in results.files:
         assert f'href="{results.path(name)}"' in page
@@ -248,7 +252,7 @@ async def test_pages_show_results_and_what_is_in_files(results: Results) -> None
     assert "The file is empty" in shown["none"]
 
 
-async def test_no_file_is_ever_active(results: Results) -> None:
+async def test_files_are_never_served_as_active_content(results: Results) -> None:
     page = await results.get(results.path("evil.svg"))
     assert "<script>alert" not in page.text
     assert "&lt;script&gt;alert(1)" in page.text
@@ -264,7 +268,7 @@ async def test_no_file_is_ever_active(results: Results) -> None:
     assert raw.headers["content-disposition"].startswith("attachment")
 
 
-async def test_files_are_listed_page_by_page(results: Results) -> None:
+async def test_files_are_listed_in_pages(results: Results) -> None:
     uid = await filled(
         results.dms, results.folder, {f"file-{number:03d}.txt": b"x" for number in range(120)}
     )
@@ -278,7 +282,7 @@ async def test_files_are_listed_page_by_page(results: Results) -> None:
     assert seen == [f"file-{number:03d}.txt" for number in range(120)]
 
 
-async def test_the_documents_name_the_routes(results: Results) -> None:
+async def test_openapi_document_has_the_download_routes(results: Results) -> None:
     paths = (await results.get("/api/openapi.json")).json()["paths"]
     content = paths["/api/v1/datasets/{uid}/files/{file}/content"]
     assert {"get", "head"} <= content.keys()

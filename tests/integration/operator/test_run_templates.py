@@ -1,4 +1,4 @@
-"""Templates that come with runs of files: nothing that is live takes notice of them."""
+"""Templates of one-off runs stay separate from published templates."""
 
 import re
 from uuid import uuid4
@@ -6,9 +6,9 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.templates import RUN_VERSION, NewTemplate
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.templates.templates import RUN_VERSION, NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
@@ -18,21 +18,23 @@ from tests.unit.cwl.samples import LINEAR
 __all__ = ["sluice"]
 
 
-async def test_a_run_touches_nothing_that_is_live(operator: Operator, spd_text: str) -> None:
+async def test_run_template_does_not_affect_published_templates(
+    operator: Operator, spd_text: str
+) -> None:
     live = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     trial = NewTemplate(name="spd", cwl=spd_text + "# trial\n")
     run = await operator.client.store_run_template(trial)
     assert (run.name, run.version, run.cwl) == ("spd", RUN_VERSION, trial.cwl)
     assert [template.id for template in (await operator.client.templates()).templates] == [live.id]
     assert (await operator.client.template("spd")).cwl == spd_text, (
-        "the intake and requests get the published one"
+        "the intake and requests get the published template"
     )
     assert len((await operator.client.templates(every_version=True)).templates) == 1
     following = await operator.client.store_template(
         NewTemplate(name="spd", cwl=spd_text + "# next\n")
     )
-    assert following.version == 2, "no number was used up"
-    assert await rows(operator) == 2, "the release before reads all of this table"
+    assert following.version == 2, "the run used up no version number"
+    assert await rows(operator) == 2, "the previous release reads the whole table"
 
     dataset = await operator.client.register_dataset(NewDataset(name="some-files", on_demand=True))
     await operator.client.request_chain(dataset.uid, "spd", run_template=run.id)
@@ -43,10 +45,12 @@ async def test_a_run_touches_nothing_that_is_live(operator: Operator, spd_text: 
         RUN_VERSION,
     )
     await operator.client.delete_template("spd")
-    assert operator.neighbours.requested == [asked], "its chain does not stand in the way"
+    assert operator.neighbours.requested == [asked], (
+        "the chain of the run does not prevent the deletion"
+    )
 
 
-async def test_the_same_files_run_again_are_one_template(operator: Operator, spd_text: str) -> None:
+async def test_equal_files_of_runs_are_one_template(operator: Operator, spd_text: str) -> None:
     first = await operator.http.post("/api/v1/run-templates", json={"name": "spd", "cwl": spd_text})
     again = await operator.http.post("/api/v1/run-templates", json={"name": "spd", "cwl": spd_text})
     assert (first.status_code, again.status_code) == (201, 200)
@@ -60,11 +64,11 @@ async def test_the_same_files_run_again_are_one_template(operator: Operator, spd
         str(called.id),
         str(other.id),
         first.json()["id"],
-    ], "the last one run first"
+    ], "the latest run is first"
     assert [template.cwl for template in listed] == [None] * 3
 
 
-async def test_they_are_listed_page_by_page(operator: Operator, sluice: Command) -> None:
+async def test_run_templates_are_listed_in_pages(operator: Operator, sluice: Command) -> None:
     made = [
         await operator.client.store_run_template(NewTemplate(name=f"t{number}", cwl=LINEAR))
         for number in range(5)
@@ -75,7 +79,7 @@ async def test_they_are_listed_page_by_page(operator: Operator, sluice: Command)
     last = await operator.client.run_templates(limit=3, after=first.after, paged=True)
     assert ([template.id for template in last.templates], last.after) == (newest[2:], None)
     assert "next" not in (await operator.http.get("/api/v1/run-templates?limit=2")).json(), (
-        "as the release before reads it"
+        "the previous release expects this form"
     )
     with pytest.raises(NotFound, match="no run has brought"):
         await operator.client.run_templates(after=uuid4())
@@ -96,7 +100,7 @@ async def test_they_are_listed_page_by_page(operator: Operator, sluice: Command)
     assert str(newest[-1]) in (await operator.http.get(older)).text
 
 
-async def test_one_that_is_taken_off_the_list_stays_with_its_chains(
+async def test_run_template_removed_from_the_list_stays_with_its_chains(
     operator: Operator, spd_text: str
 ) -> None:
     run = await operator.client.store_run_template(NewTemplate(name="spd", cwl=spd_text))
@@ -117,7 +121,7 @@ async def test_one_that_is_taken_off_the_list_stays_with_its_chains(
     ]
 
 
-async def test_a_run_of_a_wrong_template_stores_nothing(operator: Operator, spd_text: str) -> None:
+async def test_invalid_run_template_is_not_stored(operator: Operator, spd_text: str) -> None:
     bad = spd_text.replace("scatter: hits", "scatter: hitz", 1)
     with pytest.raises(Unprocessable) as refusal:
         await operator.client.store_run_template(NewTemplate(name="spd", cwl=bad))
@@ -125,10 +129,12 @@ async def test_a_run_of_a_wrong_template_stores_nothing(operator: Operator, spd_
     assert (await operator.client.run_templates()).templates == []
 
 
-async def test_the_pages_keep_them_apart(operator: Operator, spd_text: str) -> None:
+async def test_pages_list_run_templates_separately(operator: Operator, spd_text: str) -> None:
     run = await operator.client.store_run_template(NewTemplate(name="trial", cwl=spd_text))
     assert "trial" not in (await operator.http.get("/templates")).text
-    assert "trial" not in (await operator.http.get("/chains/new")).text, "and nobody is offered it"
+    assert "trial" not in (await operator.http.get("/chains/new")).text, (
+        "the form does not offer it"
+    )
     assert (
         f'href="/run-templates/{run.id}">trial</a>'
         in (await operator.http.get("/run-templates")).text

@@ -1,4 +1,4 @@
-"""`sluice secret …` against a real operator service behind a real port."""
+"""`sluice secret …` with a real operator service on a real port."""
 
 import asyncio
 import os
@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from cryptography.fernet import Fernet
 
-from sluice.contracts.secrets import MOST_SECRET
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.server import HttpServer
+from sluice.contracts.access.secrets import MAX_SECRET
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
 from tests.integration.operator.conftest import operating
 from tests.integration.operator.test_template_command import Command
@@ -30,7 +30,7 @@ async def sluice(database_url: str) -> AsyncIterator[Command]:
             yield Command(f"http://127.0.0.1:{server.port}")
 
 
-async def test_from_set_to_remove(sluice: Command, tmp_path: Path) -> None:
+async def test_commands_set_list_and_remove_secrets(sluice: Command, tmp_path: Path) -> None:
     (tmp_path / "key.pem").write_text(f"{VALUE}\n")
     said = await sluice(
         "secret", "set", "places-api", "--for", "places*", "--for", "cities", answered=VALUE
@@ -58,14 +58,14 @@ async def test_from_set_to_remove(sluice: Command, tmp_path: Path) -> None:
     assert await sluice("secret", "list") == "no secret\n"
 
 
-async def test_what_is_wrong_is_told_without_the_value(sluice: Command, tmp_path: Path) -> None:
+async def test_errors_do_not_show_the_value_of_a_secret(sluice: Command, tmp_path: Path) -> None:
     binary = tmp_path / "binary"
     binary.write_bytes(b"\xff\xfe")
     for arguments, answered, sentence in (
         (["places-api"], VALUE, "say which templates may use it"),
         (["places-api", "--for", "*"], "", "the value of a secret is empty"),
         (["places-api", "--for", "*"], f"{VALUE}\0", "has a NUL character"),
-        (["places-api", "--for", "*"], VALUE * MOST_SECRET, f"may have {MOST_SECRET} bytes"),
+        (["places-api", "--for", "*"], VALUE * MAX_SECRET, f"may have {MAX_SECRET} bytes"),
         (["places-api", "--for", "*", "--file", str(binary)], "", "not valid UTF-8"),
         (
             ["places-api", "--for", "*", "--file", str(tmp_path / "none")],
@@ -80,7 +80,7 @@ async def test_what_is_wrong_is_told_without_the_value(sluice: Command, tmp_path
         assert VALUE[:8] not in said
 
 
-async def test_at_a_terminal_it_is_asked_for_and_not_shown(sluice: Command) -> None:
+async def test_terminal_asks_for_the_value_and_does_not_echo_it(sluice: Command) -> None:
     assert await _typed(sluice, VALUE, VALUE) == (0, "value: again: ")
     code, said = await _typed(sluice, VALUE, "other")
     assert (code, said) == (
@@ -90,7 +90,7 @@ async def test_at_a_terminal_it_is_asked_for_and_not_shown(sluice: Command) -> N
 
 
 async def _typed(sluice: Command, *lines: str) -> tuple[int, str]:
-    """Exit status, and all that the terminal shows, in one line."""
+    """Return the exit status and all that the terminal shows, in one line."""
     ours, terminal = pty.openpty()
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -110,7 +110,7 @@ async def _typed(sluice: Command, *lines: str) -> tuple[int, str]:
             for line in lines:
                 shown += await screen.readuntil(b": ")
                 os.write(ours, f"{line}\n".encode())
-            with suppress(OSError):  # the process has gone
+            with suppress(OSError):  # The process has ended.
                 while piece := await screen.read(1000):
                     shown += piece
             code = await process.wait()

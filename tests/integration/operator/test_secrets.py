@@ -1,4 +1,4 @@
-"""Secrets of tools: kept encrypted, in versions, and given to who has the key alone."""
+"""Secrets of tools are encrypted and versioned, and only holders of the key get their values."""
 
 import json
 from typing import Any
@@ -8,16 +8,16 @@ import pytest
 from cryptography.fernet import Fernet
 from pydantic import SecretStr
 
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.secrets import (
-    MOST_SECRET,
+from sluice.contracts.access.secrets import (
+    MAX_SECRET,
     NewSecret,
     Sealed,
     SecretRef,
     SecretsRequest,
     SecretValues,
 )
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.templates.templates import NewTemplate
 from sluice.servicekit.sealing import ANSWER, REQUEST, Sealer
 from tests.integration.operator.conftest import Operator, operating
 from tests.unit.cwl.test_secrets import TEMPLATE
@@ -31,7 +31,7 @@ def new(name: str, value: str, *templates: str) -> NewSecret:
 
 
 async def asked(operator: Operator, key: str, ref: SecretRef, template: str) -> str:
-    """The value that a job of the template gets."""
+    """Return the value that a job of the template gets."""
     box = Sealer(SecretStr(key))
     request = SecretsRequest(template=template, secrets={"token": ref}).model_dump_json()
     sealed = Sealed(text=box.seal(request, what=REQUEST).decode())
@@ -49,7 +49,7 @@ async def rows(operator: Operator) -> list[dict[str, Any]]:
         await connection.close()
 
 
-async def test_versions_are_kept_until_they_are_removed(database_url: str) -> None:
+async def test_versions_of_a_secret_are_kept_until_removed(database_url: str) -> None:
     async with operating(database_url, encryption_keys=OLD) as operator:
         first = await operator.client.set_secret(new("places-api", "one", "places*", "cities"))
         assert [(kept.version, kept.templates) for kept in first.versions] == [
@@ -61,11 +61,11 @@ async def test_versions_are_kept_until_they_are_removed(database_url: str) -> No
             (3, ["all-*"]),
             (2, ["places*", "cities"]),
             (1, ["places*", "cities"]),
-        ], "who may use it stays where nobody says otherwise"
+        ], "the templates stay unless a request changes them"
         await operator.client.remove_secret("places-api", version=3)
         assert (await operator.client.secret("places-api")).newest.version == 2
         fourth = await operator.client.set_secret(new("places-api", "four"))
-        assert fourth.newest.version == 4, "no value is ever taken for one that was removed"
+        assert fourth.newest.version == 4, "a version number is not used again"
         for version, value in ((1, "one"), (2, "two"), (4, "four")):
             ref = SecretRef(name="places-api", version=version)
             assert await asked(operator, OLD, ref, "places-1") == value
@@ -79,7 +79,7 @@ async def test_versions_are_kept_until_they_are_removed(database_url: str) -> No
             await operator.client.set_secret(new("places-api", "five"))
 
 
-async def test_no_answer_has_the_value(database_url: str) -> None:
+async def test_answers_do_not_contain_the_value(database_url: str) -> None:
     async with operating(database_url, encryption_keys=OLD) as operator:
         path, own = "/api/v1/secrets", {"name": "places-api", "value": VALUE}
         answers = [
@@ -88,7 +88,7 @@ async def test_no_answer_has_the_value(database_url: str) -> None:
             await operator.http.get(path),
             await operator.http.post(path, json={**own, "templates": ["/"]}),
             await operator.http.post(path, json={**own, "value": VALUE + "\0"}),
-            await operator.http.post(path, json={**own, "value": VALUE * MOST_SECRET}),
+            await operator.http.post(path, json={**own, "value": VALUE * MAX_SECRET}),
             await operator.http.post(path, json={**own, "value": [VALUE], "worth": VALUE}),
             await operator.http.post(path, content=f'{{"value": "{VALUE}"'),
             await operator.http.post(path, content=json.dumps(VALUE)),
@@ -102,7 +102,7 @@ async def test_no_answer_has_the_value(database_url: str) -> None:
         assert VALUE.encode() not in row["sealed"]
 
 
-async def test_values_are_for_who_has_the_key_and_for_the_templates_named(
+async def test_value_is_opened_only_with_the_key_and_for_named_templates(
     database_url: str,
 ) -> None:
     async with operating(database_url, encryption_keys=OLD) as operator:
@@ -117,7 +117,7 @@ async def test_values_are_for_who_has_the_key_and_for_the_templates_named(
             await asked(operator, NEW, ref, "places-eu")
 
 
-async def test_rows_that_were_swapped_are_not_opened(database_url: str) -> None:
+async def test_swapped_rows_of_secrets_are_not_opened(database_url: str) -> None:
     async with operating(database_url, encryption_keys=OLD) as operator:
         for name in ("one", "two"):
             await operator.client.set_secret(new(name, name, "*"))
@@ -131,7 +131,7 @@ async def test_rows_that_were_swapped_are_not_opened(database_url: str) -> None:
             await asked(operator, OLD, SecretRef(name="two", version=1), "t")
 
 
-async def test_the_key_is_changed_by_two_starts(database_url: str) -> None:
+async def test_encryption_key_is_rotated_with_two_starts(database_url: str) -> None:
     ref = SecretRef(name="places-api", version=1)
     async with operating(database_url, encryption_keys=OLD) as operator:
         await operator.client.set_secret(new("places-api", VALUE, "*"))
@@ -141,7 +141,7 @@ async def test_the_key_is_changed_by_two_starts(database_url: str) -> None:
         assert await asked(operator, NEW, ref, "t") == VALUE
 
 
-async def test_without_a_key_nothing_is_kept_and_all_else_works(database_url: str) -> None:
+async def test_service_without_a_key_works_but_refuses_secrets(database_url: str) -> None:
     async with operating(database_url, encryption_keys=OLD) as operator:
         await operator.client.set_secret(new("places-api", VALUE, "*"))
     async with operating(database_url) as operator:
@@ -153,8 +153,7 @@ async def test_without_a_key_nothing_is_kept_and_all_else_works(database_url: st
         assert (await operator.http.get("/readyz")).status_code == 200
 
 
-async def test_pages_and_changes_name_it(operator: Operator) -> None:
-    """Of a template, as it is and as what publishing it would change."""
+async def test_template_page_and_comparison_name_the_secret(operator: Operator) -> None:
     stored = NewTemplate(name="places", cwl=TEMPLATE)
     changes = await operator.client.compare_template(stored)
     assert [change.name for change in changes.plan if change.part == "secret"] == ["token"]

@@ -1,8 +1,8 @@
-"""Pages that show chains say why a step of them waits."""
+"""Pages of chains tell why a step waits."""
 
 import re
 
-from sluice.contracts.states import ChainState
+from sluice.contracts.common.states import ChainState
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Counts, Scene
 from tests.integration.operator.test_pages import scene
@@ -10,10 +10,8 @@ from tests.integration.operator.test_pages import scene
 __all__ = ["scene"]  # a fixture
 
 
-async def test_why_a_step_waits_is_said_where_its_chain_is_shown(
-    operator: Operator, scene: Scene
-) -> None:
-    """With a way to its task, and only for a step of which no job is at work."""
+async def test_pages_of_a_chain_tell_why_its_step_waits(operator: Operator, scene: Scene) -> None:
+    """The text links to the task, and only steps without a running job have it."""
     waits = Counts(finished=3, ready=57, total=60)
     chain = scene.chain("run-0314-frames", 2, [waits], ChainState.IN_PROGRESS)
     first = chain.steps[0]

@@ -1,4 +1,4 @@
-"""Steps over all chains, as people see and rank them: page, REST, command."""
+"""People see and rank steps over all chains: page, REST, command."""
 
 import json
 import re
@@ -6,15 +6,15 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sluice.contracts.problems import NotFound
-from sluice.contracts.steps import OFF, SetStepPriority, StepLoad, StepPriority
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.jobs.steps import OFF, SetStepPriority, StepLoad, StepPriority
+from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_template_command import Command, sluice
 
 __all__ = ["sluice"]
 
-#: Of a template that came with a run: not published.
+#: The template belongs to a one-off run and is not published.
 BUSY = StepLoad(
     step="ocr-layout",
     template="volume",
@@ -28,7 +28,7 @@ BUSY = StepLoad(
 )
 
 
-async def test_steps_of_published_templates_stand_beside_those_that_have_tasks(
+async def test_steps_of_published_templates_are_listed_beside_steps_with_tasks(
     operator: Operator, spd_text: str
 ) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
@@ -40,10 +40,12 @@ async def test_steps_of_published_templates_stand_beside_those_that_have_tasks(
     assert {(load.waiting, load.mean) for load in idle} == {(0, None)}
     await operator.client.prioritise_step(idle[0].step, SetStepPriority(priority=3))
     assert [load.priority.priority for load in (await operator.client.steps()).steps
-            if load.priority] == [3], "also of one that has nothing to do"  # fmt: skip
+            if load.priority] == [3], "an idle step may have a priority, too"  # fmt: skip
 
 
-async def test_steps_of_one_off_runs_are_listed_while_they_have_work(operator: Operator) -> None:
+async def test_steps_of_one_off_runs_are_listed_only_while_they_have_work(
+    operator: Operator,
+) -> None:
     ended = [
         BUSY.model_copy(
             update={"template": f"run-{n}", "tasks": 0, "waiting": 0, "flying": 0, "oldest": None}
@@ -57,7 +59,7 @@ async def test_steps_of_one_off_runs_are_listed_while_they_have_work(operator: O
     assert "run-" not in page
 
 
-async def test_a_step_that_there_is_not_is_refused_with_those_that_there_are(
+async def test_unknown_step_is_refused_with_the_known_steps(
     operator: Operator,
 ) -> None:
     operator.neighbours.steps = [BUSY]
@@ -70,7 +72,7 @@ async def test_a_step_that_there_is_not_is_refused_with_those_that_there_are(
     assert operator.neighbours.priorities == {}
 
 
-async def test_the_page_switches_a_step_off_and_on(operator: Operator) -> None:
+async def test_page_switches_a_step_off_and_on(operator: Operator) -> None:
     operator.neighbours.steps = [BUSY]
     page = (await operator.http.get("/steps")).text
     assert "1\u202f204" in page
@@ -88,9 +90,7 @@ async def test_the_page_switches_a_step_off_and_on(operator: Operator) -> None:
     assert operator.neighbours.priorities["ocr-layout"].priority == 0
 
 
-async def test_the_page_leads_to_templates_that_are_published(
-    operator: Operator, spd_text: str
-) -> None:
+async def test_steps_page_links_only_published_templates(operator: Operator, spd_text: str) -> None:
     for name in ("spd", "off"):
         await operator.client.store_template(NewTemplate(name=name, cwl=spd_text))
     await operator.client.disable_template("off")
@@ -98,13 +98,15 @@ async def test_the_page_leads_to_templates_that_are_published(
     for address in ("/steps", "/steps/live"):
         page = (await operator.http.get(address)).text.replace('\\"', '"')
         links = set(re.findall(r'href="(/templates/[^"]+)"', page))
-        assert links == {"/templates/spd", "/templates/off"}, "that of a run is named alone"
+        assert links == {"/templates/spd", "/templates/off"}, "the template of a run has no link"
         assert "volume" in page
     for link in links:
         assert (await operator.http.get(link)).status_code == 200
 
 
-async def test_the_commands_say_what_holds_from_now_on(operator: Operator, sluice: Command) -> None:
+async def test_commands_change_and_show_the_priority_of_a_step(
+    operator: Operator, sluice: Command
+) -> None:
     operator.neighbours.steps = [BUSY]
     said = await sluice("step", "priority", "ocr-layout", "-1", "--reason", "new model")
     assert "step ocr-layout is switched off by" in said
@@ -118,7 +120,7 @@ async def test_the_commands_say_what_holds_from_now_on(operator: Operator, sluic
     assert "1204" in await sluice("step", "list")
 
 
-async def test_one_that_is_off_while_work_waits_needs_attention(
+async def test_disabled_step_with_waiting_jobs_needs_attention(
     operator: Operator, sluice: Command
 ) -> None:
     off = StepPriority(step="ocr-layout", priority=OFF, by="Ann", since=datetime.now(UTC))

@@ -1,4 +1,4 @@
-"""The page of storages: what gets new data, why the rest does not, and how full each is."""
+"""The page of storages: use, marks, and why a storage gets no new data."""
 
 import re
 from datetime import UTC, datetime
@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.datasets import Storage, WaterMarks
-from sluice.contracts.states import StorageType
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import Storage, WaterMarks
 from tests.integration.operator.conftest import Operator
-from wfms.operator.domain.storage_lines import StorageLine
+from wfms.operator.web.domain.storage_lines import StorageLine
 
 URL = "file:///data/<in>"
 
@@ -28,13 +28,13 @@ def storage(name: str = "input-1", **more: Any) -> Storage:
 
 
 async def rows(operator: Operator) -> list[str]:
-    """As they are read: without tags."""
+    """Return the rows of the table without tags."""
     page = (await operator.http.get("/storages")).text
     body = page.partition("<tbody>")[2].partition("</tbody>")[0]
     return [" ".join(re.sub(r"<[^>]+>", " ", row).split()) for row in body.split("</tr>")[:-1]]
 
 
-async def test_each_storage_is_listed_with_how_full_it_is(operator: Operator) -> None:
+async def test_every_storage_is_listed_with_its_use(operator: Operator) -> None:
     operator.neighbours.storages = [
         storage(used=300),
         storage("bucket", url="s3://b/in", used=2_000_000, free=None, datasets=0, read_only=True),
@@ -52,7 +52,7 @@ async def test_each_storage_is_listed_with_how_full_it_is(operator: Operator) ->
     ]
 
 
-async def test_what_a_person_has_to_know_stands_below(operator: Operator) -> None:
+async def test_storage_shows_its_warning_and_its_relief(operator: Operator) -> None:
     operator.neighbours.storages = [
         storage(warning="its folder is not there: is its file system mounted?"),
         storage(
@@ -74,14 +74,18 @@ async def test_what_a_person_has_to_know_stands_below(operator: Operator) -> Non
     )
 
 
-async def test_a_dms_of_the_release_before_tells_less(operator: Operator) -> None:
+async def test_storage_of_a_dms_of_the_previous_release_is_shown_without_details(
+    operator: Operator,
+) -> None:
     operator.neighbours.storages = [storage(free=None, datasets=None)]
     assert await rows(operator) == [
         "input-1 file:///data/&lt;in&gt; input enabled – 0 B not known –"
     ]
 
 
-async def test_the_page_is_found_from_all_others_and_says_how_to_begin(operator: Operator) -> None:
+async def test_storages_page_is_in_the_navigation_and_tells_how_to_begin(
+    operator: Operator,
+) -> None:
     assert 'href="/storages"' in (await operator.http.get("/")).text
     page = (await operator.http.get("/storages")).text
     assert "sluice storage init" in page
@@ -99,7 +103,7 @@ async def test_the_page_is_found_from_all_others_and_says_how_to_begin(operator:
         ({"free": 0}, None, [50, 80]),
     ],
 )
-def test_marks_and_use_are_drawn_on_one_scale(
+def test_use_and_watermarks_are_drawn_on_one_scale(
     more: dict[str, Any], share: float | None, places: list[float | None]
 ) -> None:
     line = StorageLine(storage(**({"marks": WaterMarks(low=0.5, high=0.8)} | more)))

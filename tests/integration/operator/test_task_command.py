@@ -1,4 +1,4 @@
-"""`sluice task …` against a real operator service behind a real port."""
+"""`sluice task …` with a real operator service on a real port."""
 
 from uuid import uuid4
 
@@ -8,7 +8,7 @@ from tests.integration.operator.test_template_command import Command, sluice
 __all__ = ["sluice"]
 
 
-async def test_jobs_that_there_are_none_of_are_told_as_such(
+async def test_command_reports_a_task_without_matching_jobs(
     operator: Operator, sluice: Command
 ) -> None:
     task = str(uuid4())

@@ -1,6 +1,6 @@
-"""What the page of a task says."""
+"""The page of a task."""
 
-from sluice.contracts.states import TaskState
+from sluice.contracts.common.states import TaskState
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.test_pages import scene
@@ -8,7 +8,7 @@ from tests.integration.operator.test_pages import scene
 __all__ = ["scene"]  # a fixture
 
 
-async def test_attempts_are_said_to_be_tried_again_only_where_they_may_be(
+async def test_page_mentions_retries_only_if_attempts_can_be_retried(
     operator: Operator, scene: Scene
 ) -> None:
     tasks = operator.neighbours.tasks
@@ -18,6 +18,6 @@ async def test_attempts_are_said_to_be_tried_again_only_where_they_may_be(
             update={"failed": 1, "held": 1, "failed_attempts": failed_attempts}
         )
         page = (await operator.http.get(f"/tasks/{uid}")).text
-        assert "</span> · spd · " in page, "the state, and what the task is of"
+        assert "</span> · spd · " in page, "the page shows state and template"
         assert f"{failed_attempts} attempts did not succeed" in page
         assert ("jobs are tried again as the template says" in page) is again

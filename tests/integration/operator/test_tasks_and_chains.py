@@ -1,4 +1,4 @@
-"""Chains, tasks, jobs and what is passed on, over REST."""
+"""Chains, tasks, jobs and forwarded routes over REST."""
 
 import json
 from datetime import UTC, datetime
@@ -8,16 +8,16 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.states import ChainState, DatasetState, JobState, StepState, TaskState
-from sluice.contracts.tasks import BY_REQUEST, Cancel
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.common.states import ChainState, DatasetState, JobState, StepState, TaskState
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.jobs.tasks import BY_REQUEST, Cancel
+from sluice.contracts.templates.templates import NewTemplate
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.operator.scene import Counts, Scene
 from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
-from wfms.operator.usecases.forward_request import ForwardedRequest, forward_request
+from wfms.operator.gateway.usecases.forward_request import ForwardedRequest, forward_request
 
 __all__ = ["sluice"]
 
@@ -32,7 +32,7 @@ async def scene(operator: Operator, spd_text: str, tmp_path: Path) -> Scene:
     return scene
 
 
-async def test_a_requested_chain_carries_the_latest_version_and_its_parameters(
+async def test_chain_request_has_the_latest_version_and_its_parameters(
     operator: Operator, spd_text: str
 ) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
@@ -51,7 +51,7 @@ async def test_a_requested_chain_carries_the_latest_version_and_its_parameters(
     assert request.dataset.uid == dataset.uid
 
 
-async def test_a_repeated_request_is_told_that_it_is_one(
+async def test_repeated_chain_request_returns_the_existing_chain(
     operator: Operator, spd_text: str, sluice: Command
 ) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
@@ -87,7 +87,7 @@ async def test_a_repeated_request_is_told_that_it_is_one(
     assert len(operator.neighbours.requested) == 2
 
 
-async def test_a_chain_is_not_requested_for_what_is_not_there(
+async def test_chain_without_a_template_or_data_set_is_refused(
     operator: Operator, spd_text: str
 ) -> None:
     dataset = await operator.client.register_dataset(NewDataset(name="run-7"))
@@ -126,7 +126,7 @@ async def test_chains_and_tasks_are_listed_filtered_and_canceled(
     assert (await operator.client.task(tasks[0].task_uid)).state is StepState.CANCELED
 
 
-async def test_the_largest_body_holds_for_what_is_passed_on(database_url: str) -> None:
+async def test_body_limit_applies_to_forwarded_requests(database_url: str) -> None:
     largest, path = 64 * 1024, f"/api/v1/datasets/{uuid4()}/close"
     async with operating(database_url, largest_body=largest) as operator:
         for size, status in ((largest, 422), (largest + 1, 413)):
@@ -134,7 +134,7 @@ async def test_the_largest_body_holds_for_what_is_passed_on(database_url: str) -
             assert answer.status_code == status
 
 
-async def test_tasks_are_found_by_names_with_dots(operator: Operator, scene: Scene) -> None:
+async def test_task_is_found_by_a_name_with_dots(operator: Operator, scene: Scene) -> None:
     chain = scene.chain("run.0320.frames", 1, [], ChainState.IN_PROGRESS)
     task = next(iter(operator.neighbours.tasks.values()))
     step = chain.steps[0].model_copy(
@@ -154,7 +154,7 @@ async def test_tasks_are_found_by_names_with_dots(operator: Operator, scene: Sce
         ] == []
 
 
-async def test_tasks_of_a_chain_are_found_under_the_parameter_of_the_release_before(
+async def test_tasks_are_filtered_by_the_query_parameter_of_the_previous_release(
     operator: Operator, scene: Scene
 ) -> None:
     chain = scene.chain("run-7", 1, [Counts(finished=1, total=1)], ChainState.FINISHED)
@@ -163,7 +163,7 @@ async def test_tasks_of_a_chain_are_found_under_the_parameter_of_the_release_bef
         assert {task["chain_uid"] for task in found.json()["tasks"]} == {str(chain.uid)}
 
 
-async def test_a_chain_is_discarded(operator: Operator, scene: Scene) -> None:
+async def test_chain_is_discarded(operator: Operator, scene: Scene) -> None:
     [failed] = (await operator.client.chains(state=ChainState.FAILED)).chains
     assert (await operator.client.discard_chain(failed.uid)).uid == failed.uid
     assert operator.neighbours.discarded == [failed.uid]
@@ -171,7 +171,7 @@ async def test_a_chain_is_discarded(operator: Operator, scene: Scene) -> None:
         await operator.client.discard_chain(uuid4())
 
 
-async def test_a_rank_out_of_range_and_an_unknown_filter_are_refused(
+async def test_rank_out_of_range_and_unknown_filters_are_refused(
     operator: Operator, scene: Scene
 ) -> None:
     task = next(iter(operator.neighbours.tasks))
@@ -185,10 +185,10 @@ async def test_a_rank_out_of_range_and_an_unknown_filter_are_refused(
 
 
 @pytest.mark.parametrize("address", ["datasets", "pilots", "storages", "limits", "me"])
-async def test_an_unknown_query_parameter_is_refused_with_those_that_there_are(
+async def test_unknown_query_parameter_is_refused_with_the_known_ones(
     operator: Operator, scene: Scene, address: str
 ) -> None:
-    """Also of routes that others answer, and of those that have none."""
+    """Some of the routes are forwarded, and some have no parameters."""
     answer = await operator.http.get(f"/api/v1/{address}?sate=failed")
     assert answer.status_code == 422
     [finding] = answer.json()["findings"]
@@ -197,7 +197,7 @@ async def test_an_unknown_query_parameter_is_refused_with_those_that_there_are(
     assert known in finding["message"]
 
 
-async def test_what_others_answer_is_passed_on(operator: Operator, scene: Scene) -> None:
+async def test_requests_are_forwarded_to_other_services(operator: Operator, scene: Scene) -> None:
     assert [pilot.name for pilot in (await operator.client.pilots()).pilots] == [
         "farm-07",
         "farm-08",
@@ -216,7 +216,7 @@ async def test_what_others_answer_is_passed_on(operator: Operator, scene: Scene)
     assert refused.headers["content-type"] == "application/problem+json"
 
 
-async def test_a_service_that_does_not_answer_is_named(operator: Operator, scene: Scene) -> None:
+async def test_service_that_does_not_answer_is_named(operator: Operator, scene: Scene) -> None:
     async with httpx.AsyncClient(base_url="http://127.0.0.1:9") as nobody:
         with pytest.raises(NotAvailable, match="the service wms does not answer"):
             await forward_request(
@@ -228,11 +228,11 @@ async def test_a_service_that_does_not_answer_is_named(operator: Operator, scene
 
     operator.links.apps["wms"] = broken
     page = await operator.http.get("/")
-    assert page.status_code == 200, "the overview goes on with what is known"
+    assert page.status_code == 200, "the first page shows what is known"
     assert "The WMS does not answer" in page.text
 
 
-async def test_a_refusal_of_the_chain_service_comes_through_with_its_findings(
+async def test_malformed_request_is_refused_with_findings(
     operator: Operator, spd_text: str
 ) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
@@ -244,7 +244,7 @@ async def test_a_refusal_of_the_chain_service_comes_through_with_its_findings(
         await operator.client.store_template(NewTemplate(name="x", cwl="[]"))
 
 
-async def test_the_openapi_document_and_health_are_there(operator: Operator) -> None:
+async def test_openapi_document_health_and_metrics_are_served(operator: Operator) -> None:
     document = (await operator.http.get("/api/openapi.json")).json()
     assert {
         "/api/v1/templates",
@@ -258,7 +258,7 @@ async def test_the_openapi_document_and_health_are_there(operator: Operator) -> 
     assert 'route="/api/v1/tasks/<uuid:uid>",status="404"' in metrics
 
 
-async def test_killed_jobs_are_counted_where_they_are_asked_for(
+async def test_killed_jobs_are_counted_on_request(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     row = next(row for row in operator.neighbours.task_rows() if row.jobs is not None)
@@ -272,7 +272,7 @@ async def test_killed_jobs_are_counted_where_they_are_asked_for(
     address = f"/api/v1/tasks/{row.task_uid}"
     assert (await operator.http.get(address, params={"full": True})).json()["jobs"]["killed"] == 2
     assert "killed" not in (await operator.http.get(address)).json()["jobs"], (
-        "the release before knows no such field"
+        "the previous release does not know the field"
     )
     listed = await operator.client.tasks(full=True)
     assert [
@@ -280,7 +280,7 @@ async def test_killed_jobs_are_counted_where_they_are_asked_for(
     ] == [2]
 
 
-async def test_chain_list_passes_its_filters_on(
+async def test_chain_list_forwards_its_filters(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     chain = scene.chain("other-input", 1, [Counts(finished=1, total=1)], ChainState.FINISHED)

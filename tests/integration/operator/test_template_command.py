@@ -1,4 +1,4 @@
-"""`sluice template …` against a real operator service behind a real port."""
+"""`sluice template …` with a real operator service on a real port."""
 
 import asyncio
 import json
@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.datasets import NewDataset
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.server import HttpServer
+from sluice.contracts.data.datasets import NewDataset
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator
 from tests.servers import commands
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
 
-#: As it lies in ``folder``.
+#: The text of the file in ``folder``.
 JOIN = TOOL.replace("\n", "\r\n")
 BAD = TOOL.replace("baseCommand", "baseComand")
 
@@ -25,7 +25,7 @@ class Command:
         self.url = url
 
     async def __call__(self, *arguments: str, code: int = 0, answered: str = "") -> str:
-        """What the command says; ``answered``: what is typed."""
+        """Return the output of the command; ``answered`` is its standard input."""
         environment = {"SLUICE_URL": self.url, "PATH": "/usr/bin"}
         done = await asyncio.to_thread(
             commands.run, "sluice", *arguments, env=environment, answered=answered
@@ -50,7 +50,9 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "flow"
 
 
-async def test_from_upload_to_delete(operator: Operator, sluice: Command, folder: Path) -> None:
+async def test_commands_upload_restore_show_and_delete_a_template(
+    operator: Operator, sluice: Command, folder: Path
+) -> None:
     workflow = str(folder / "workflow.cwl")
     assert "flow, version 1\n" in await sluice("template", "upload", workflow)
     assert "flow, version 1 already: nothing was changed" in await sluice(
@@ -89,7 +91,7 @@ async def test_from_upload_to_delete(operator: Operator, sluice: Command, folder
     assert "there is no template" in await sluice("template", "versions", "flow", code=1)
 
 
-async def test_publishing_shows_what_changes_and_asks(
+async def test_publish_shows_the_changes_and_asks(
     operator: Operator, sluice: Command, folder: Path
 ) -> None:
     workflow = folder / "workflow.cwl"
@@ -115,7 +117,7 @@ async def test_publishing_shows_what_changes_and_asks(
             "detector: spd}\n" in said
         )
         assert (await operator.client.template("flow")).version == 1
-    assert "--yes" in said, "what to do where there is nobody to answer"
+    assert "--yes" in said, "the message tells what to do without a terminal"
     changes = json.loads(await sluice("template", "publish", str(workflow), "--dry-run", "--json"))
     assert (changes["before"], changes["version"], changes["plan"][0]["name"]) == (1, 2, "type")
     assert "flow, version 2\n" in await sluice("template", "publish", str(workflow), "--yes")
@@ -125,7 +127,7 @@ async def test_publishing_shows_what_changes_and_asks(
     }
 
 
-async def test_warnings_are_shown_with_their_places_and_do_not_stop_an_upload(
+async def test_upload_with_warnings_succeeds_and_shows_their_places(
     sluice: Command, folder: Path
 ) -> None:
     bound = TOOL.replace("parts: File[]", "parts: {type: 'File[]', inputBinding: {}}")

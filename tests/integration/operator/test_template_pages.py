@@ -1,4 +1,4 @@
-"""The pages of templates, without a browser: several files, versions, warnings, deleting."""
+"""Pages of templates without a browser: several files, versions, warnings, deletion."""
 
 import html
 import io
@@ -8,8 +8,8 @@ import zipfile
 import asyncpg
 import httpx
 
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.templates.templates import NewTemplate
 from sluice.visible_text import REORDERING
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
@@ -27,7 +27,7 @@ async def send(operator: Operator, files: dict[str, str], **fields: str) -> http
 
 
 async def published(operator: Operator, sent: httpx.Response) -> httpx.Response:
-    """What was sent is looked at, and published."""
+    """Publish an upload from its review page."""
     assert sent.status_code == 303, sent.text
     review = await operator.http.get(sent.headers["location"])
     replaces = re.search(r'name="replaces" value="(\d+)"', review.text)
@@ -54,14 +54,14 @@ steps:
 """
 
 
-async def test_a_folder_by_the_form_and_its_files_on_the_page(operator: Operator) -> None:
+async def test_folder_is_uploaded_with_the_form_and_shown_file_by_file(operator: Operator) -> None:
     stored = await published(operator, await send(operator, PARTS))
     assert (stored.status_code, stored.headers["location"]) == (303, "/templates/flow"), stored.text
     assert (await operator.client.template("flow")).files == PARTS
     page = (await operator.http.get("/templates/flow")).text
     assert "Published as version 1." in page
     assert page.index("flow/workflow.cwl</code>") < page.index("flow/tools/join.cwl</code>"), (
-        "the workflow first"
+        "the workflow comes first"
     )
     assert 'id="L1"' in page
     assert 'id="F2-L1"' in page
@@ -74,7 +74,7 @@ async def test_a_folder_by_the_form_and_its_files_on_the_page(operator: Operator
     assert "nothing was changed" in (await operator.http.get("/templates/flow")).text
 
 
-async def test_findings_stand_in_the_file_that_they_are_about(operator: Operator) -> None:
+async def test_findings_are_shown_in_the_file_that_they_belong_to(operator: Operator) -> None:
     page = await send(
         operator, PARTS | {"flow/tools/join.cwl": TOOL.replace("baseCommand", "baseComand")}
     )
@@ -100,12 +100,12 @@ async def test_warnings_are_shown_after_a_successful_upload(operator: Operator) 
     assert re.search(r'id="F2-L11".*?</div>\s*<p class="finding warning">', page, re.DOTALL)
 
 
-async def test_an_old_version_is_viewed_and_restored(operator: Operator, spd_text: str) -> None:
+async def test_old_version_is_shown_and_restored(operator: Operator, spd_text: str) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text + "# two\n"))
     page = await operator.http.get("/templates/spd?version=1")
     assert "Restore version 1" in page.text
-    assert "Make the next version" not in page.text, "the next version is made from the latest"
+    assert "Make the next version" not in page.text, "only the latest version offers the next one"
     form = {"csrf_token": token_of(page), "version": "1"}
     assert (await operator.http.post("/templates/spd/restore", data=form)).status_code == 303
     assert "Published as version 3." in (await operator.http.get("/templates/spd")).text
@@ -117,7 +117,7 @@ async def test_an_old_version_is_viewed_and_restored(operator: Operator, spd_tex
     ).status_code == 404
 
 
-async def test_what_changes_is_shown_before_it_is_published(operator: Operator) -> None:
+async def test_changes_are_shown_before_publication(operator: Operator) -> None:
     await published(operator, await send(operator, PARTS))
     changed = PARTS | {
         "flow/workflow.cwl": WORKFLOW.replace("type: raw", "type: [raw, <hot>]"),
@@ -130,8 +130,10 @@ async def test_what_changes_is_shown_before_it_is_published(operator: Operator) 
     assert "resources.time_limit: 10 → 20" in review
     assert re.search(r'class="line removed"><code>-.*type: raw', review)
     assert re.search(r'class="line added"><code>\+.*&lt;hot&gt;', review)
-    assert (await operator.client.template("flow")).version == 1, "nothing is published by looking"
-    assert (await operator.client.run_templates()).templates == [], "nor is it a run's"
+    assert (await operator.client.template("flow")).version == 1, "the review publishes nothing"
+    assert (await operator.client.run_templates()).templates == [], (
+        "the review stores no run template"
+    )
     await operator.client.store_template(
         NewTemplate(name="flow", files=PARTS | {"flow/more.txt": "1"})
     )
@@ -144,11 +146,11 @@ async def test_what_changes_is_shown_before_it_is_published(operator: Operator) 
     assert (await published(operator, sent)).headers["location"] == "/templates/flow"
     assert (await operator.client.template("flow")).files == changed
     assert (await operator.http.get(sent.headers["location"])).status_code == 404, (
-        "it is held no longer"
+        "the draft is deleted after its publication"
     )
 
 
-async def test_what_nobody_published_is_forgotten_after_a_week(operator: Operator) -> None:
+async def test_unpublished_draft_is_deleted_after_a_week(operator: Operator) -> None:
     sent = await send(operator, PARTS)
     connection = await asyncpg.connect(operator.database_url)
     await connection.execute("UPDATE run_templates SET created_at = now() - interval '8 days'")
@@ -158,7 +160,7 @@ async def test_what_nobody_published_is_forgotten_after_a_week(operator: Operato
     assert (await operator.http.get(sent.headers["location"])).status_code == 404
 
 
-async def test_the_template_of_a_run_is_published(operator: Operator, spd_text: str) -> None:
+async def test_run_template_is_published_from_its_page(operator: Operator, spd_text: str) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     run = await operator.client.store_run_template(
         NewTemplate(name="spd", cwl=spd_text + "# tried\n")
@@ -171,14 +173,16 @@ async def test_the_template_of_a_run_is_published(operator: Operator, spd_text: 
     assert (await operator.client.template("spd")).cwl == run.cwl
     assert [template.id for template in (await operator.client.run_templates()).templates] == [
         run.id
-    ], "the run's own stays"
+    ], "the run template is kept"
     assert (
         "there is nothing to publish"
         in (await operator.http.get(f"/templates/review/{run.id}")).text
     )
 
 
-async def test_deleting_one_in_use_names_its_chains(operator: Operator, spd_text: str) -> None:
+async def test_deletion_of_a_template_in_use_names_its_chains(
+    operator: Operator, spd_text: str
+) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     dataset = await operator.client.register_dataset(NewDataset(name="run-1"))
     chain = await operator.client.request_chain(dataset.uid, "spd")
@@ -188,8 +192,8 @@ async def test_deleting_one_in_use_names_its_chains(operator: Operator, spd_text
     assert f'<a href="/chains/{chain.uid}">{html.escape(dataset.name)}</a>' in asked.text
 
 
-async def test_commands_are_shown_in_the_order_in_which_they_run(operator: Operator) -> None:
-    """Also where characters that turn text around are written as escapes."""
+async def test_commands_are_shown_in_execution_order(operator: Operator) -> None:
+    """The text has escaped characters that reverse the direction of text."""
     text = TURNED.replace("TURNED", "\\u202ehtap/ fr- mr\\u202c")
     await operator.client.store_template(NewTemplate(name="turned", cwl=text))
     page = (await operator.http.get("/templates/turned")).text

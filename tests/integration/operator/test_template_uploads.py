@@ -1,4 +1,4 @@
-"""The ways in which templates come in over REST."""
+"""Uploads of templates over REST: JSON, text, forms, archives."""
 
 import io
 import json
@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.templates import NewTemplate, Template
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.templates.templates import NewTemplate, Template
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_templates import PARTS, rows
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
-from wfms.operator.usecases.zip_files import zip_of
+from wfms.operator.templates.usecases.zip_files import zip_of
 
 
-async def test_five_megabytes_of_nonsense_are_answered_413(operator: Operator) -> None:
+async def test_upload_of_five_megabytes_is_answered_with_413(operator: Operator) -> None:
     for headers, data in (
         (
             {"content-type": "application/json"},
@@ -37,7 +37,7 @@ async def test_five_megabytes_of_nonsense_are_answered_413(operator: Operator) -
     assert await rows(operator) == 0
 
 
-async def test_a_body_sent_in_pieces_is_limited_as_well(operator: Operator) -> None:
+async def test_upload_sent_in_pieces_is_limited_too(operator: Operator) -> None:
     async def pieces() -> AsyncIterator[bytes]:
         for _ in range(50):
             yield b"x" * 100_000
@@ -48,7 +48,7 @@ async def test_a_body_sent_in_pieces_is_limited_as_well(operator: Operator) -> N
     assert answer.status_code == 413
 
 
-async def test_uploads_as_a_file_and_as_bare_text(
+async def test_template_is_uploaded_as_a_file_and_as_text(
     operator: Operator, spd_text: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "from-a-file.cwl"
@@ -79,9 +79,7 @@ async def test_uploads_as_a_file_and_as_bare_text(
         b'{"name": "x", "cwl": "a", "y": 1}',
     ],
 )
-async def test_a_request_of_the_wrong_form_is_a_problem_with_findings(
-    operator: Operator, body: bytes
-) -> None:
+async def test_malformed_request_is_answered_with_findings(operator: Operator, body: bytes) -> None:
     answer = await operator.http.post(
         "/api/v1/templates", content=body, headers={"content-type": "application/json"}
     )
@@ -97,7 +95,7 @@ def as_form(files: dict[str, str]) -> list[tuple[str, tuple[str, bytes]]]:
     return [("files", (path, text.encode())) for path, text in files.items()]
 
 
-async def test_several_files_by_every_way_are_the_same_template_and_come_back_byte_for_byte(
+async def test_equal_files_are_the_same_template_however_they_are_uploaded(
     operator: Operator,
 ) -> None:
     first = await operator.client.store_template(NewTemplate(name="parts", files=PARTS))
@@ -127,11 +125,11 @@ async def test_several_files_by_every_way_are_the_same_template_and_come_back_by
     other = await operator.client.store_template(
         NewTemplate(name="parts", files=PARTS | {"flow/notes.txt": "2"})
     )
-    assert other.version == 2, "a file that nothing refers to belongs to the template, too"
+    assert other.version == 2, "an unused file belongs to the template, too"
     assert (await operator.client.template("parts", version=1)).files == PARTS
 
 
-async def test_what_is_wrong_in_several_files_is_told_with_its_file(operator: Operator) -> None:
+async def test_findings_in_several_files_name_their_file(operator: Operator) -> None:
     bad = PARTS | {
         "flow/tools/join.cwl": TOOL.replace("baseCommand", "baseComand"),
         "flow/workflow.cwl": WORKFLOW + "x: 1\n",

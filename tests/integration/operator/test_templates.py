@@ -8,21 +8,21 @@ import asyncpg
 import pytest
 
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.access import CallingService
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.plan import Plan
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.states import ChainState
-from sluice.contracts.templates import NewTemplate
+from sluice.contracts.access.access import CallingService
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.templates.plan import Plan
+from sluice.contracts.templates.templates import NewTemplate
 from sluice.cwl import Upload
 from sluice.servicekit.access.principal import ServiceCaller
 from sluice.servicekit.database import Database
 from tests.integration.operator.conftest import Operator
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW
-from wfms.operator.domain.submitted_files import SubmittedFiles
 from wfms.operator.settings import OperatorSettings
-from wfms.operator.usecases.compile_files import CompilationResult, Compiler
-from wfms.operator.usecases.store_template import store_template
+from wfms.operator.templates.domain.submitted_files import SubmittedFiles
+from wfms.operator.templates.usecases.compile_files import CompilationResult, Compiler
+from wfms.operator.templates.usecases.store_template import store_template
 from wfms.operator.wiring import make_context
 
 PARTS = {
@@ -41,14 +41,16 @@ async def rows(operator: Operator) -> int:
 
 
 @pytest.mark.parametrize("path", ["/templates/%00", "/templates/x?version=99999999999999999999"])
-async def test_what_no_database_holds_is_refused_in_words(operator: Operator, path: str) -> None:
+async def test_value_that_the_database_cannot_store_is_refused(
+    operator: Operator, path: str
+) -> None:
     answer = await operator.http.get(f"/api/v1{path}")
     assert (answer.status_code, "cannot be stored" in answer.json()["detail"]) == (422, True)
     page = await operator.http.get(path)
     assert (page.status_code, "cannot be stored" in page.text) == (422, True)
 
 
-async def test_stored_once_and_a_new_version_for_another_text(
+async def test_equal_text_is_stored_once_and_other_text_as_a_new_version(
     operator: Operator, spd_text: str
 ) -> None:
     first = await operator.http.post("/api/v1/templates", json={"name": "spd", "cwl": spd_text})
@@ -73,10 +75,10 @@ async def test_stored_once_and_a_new_version_for_another_text(
     assert old.template is not None
     assert old.template["class"] == "Workflow"
     back = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
-    assert back.version == 3, "an old text again is a new version: it is to be the latest"
+    assert back.version == 3, "an old text is stored as the latest version"
 
 
-async def test_the_same_name_from_two_sides_at_once_gives_versions_one_and_two(
+async def test_concurrent_uploads_under_one_name_get_consecutive_versions(
     operator: Operator, spd_text: str
 ) -> None:
     texts = [spd_text, spd_text + "# two\n"]
@@ -92,7 +94,7 @@ async def test_the_same_name_from_two_sides_at_once_gives_versions_one_and_two(
 
 
 class Instant(Compiler):
-    """Knows its answer: so that many uploads reach the database at the same moment."""
+    """A compiler that returns a fixed result, so that many uploads reach the database at once."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__()
@@ -102,7 +104,7 @@ class Instant(Compiler):
         return CompilationResult(self._plan, [], next(iter(upload.texts)), {})
 
 
-async def test_versions_have_no_gaps_and_no_twins_however_many_come_at_once(
+async def test_versions_of_many_concurrent_uploads_have_no_gaps(
     operator: Operator, spd_text: str
 ) -> None:
     checked = await operator.client.check_template(spd_text)
@@ -123,7 +125,7 @@ async def test_versions_have_no_gaps_and_no_twins_however_many_come_at_once(
     assert sorted(answer.template.version for answer in stored) == list(range(1, 13))
 
 
-async def test_a_refused_template_names_every_reason_and_stores_nothing(
+async def test_refused_template_has_all_findings_and_is_not_stored(
     operator: Operator, spd_text: str
 ) -> None:
     bad = spd_text.replace("scatter: hits", "scatter: hitz", 1).replace(
@@ -144,7 +146,7 @@ async def test_a_refused_template_names_every_reason_and_stores_nothing(
     assert await rows(operator) == 0
 
 
-async def test_what_storing_would_change_is_told_and_nothing_is_stored(
+async def test_comparison_shows_the_changes_and_stores_nothing(
     operator: Operator, spd_text: str
 ) -> None:
     new = await operator.client.compare_template(NewTemplate(name="spd", cwl=spd_text))
@@ -159,7 +161,7 @@ async def test_what_storing_would_change_is_told_and_nothing_is_stored(
     assert await rows(operator) == 1
 
 
-async def test_of_two_that_publish_on_top_of_one_version_the_second_is_refused(
+async def test_second_publication_on_top_of_the_same_version_is_refused(
     operator: Operator, spd_text: str
 ) -> None:
     texts = [spd_text + "# a\n", spd_text + "# b\n"]
@@ -174,7 +176,7 @@ async def test_of_two_that_publish_on_top_of_one_version_the_second_is_refused(
     stored = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text, replaces=1))
     assert stored.version == 2
     again = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text, replaces=1))
-    assert again.version == 2, "what is there already is not refused: a repetition"
+    assert again.version == 2, "a repeated request is not refused"
 
 
 @pytest.mark.parametrize(
@@ -189,14 +191,16 @@ async def test_of_two_that_publish_on_top_of_one_version_the_second_is_refused(
         "&a [*a]",
     ],
 )
-async def test_what_is_no_workflow_is_refused_with_a_place(operator: Operator, text: str) -> None:
+async def test_text_that_is_no_workflow_is_refused_with_findings(
+    operator: Operator, text: str
+) -> None:
     with pytest.raises(Unprocessable) as refusal:
         await operator.client.store_template(NewTemplate(name="bad", cwl=text))
     assert refusal.value.findings
     assert await rows(operator) == 0
 
 
-async def test_a_text_that_json_cannot_hold_is_refused_and_not_an_inner_error(
+async def test_text_that_json_cannot_hold_is_refused_with_findings(
     operator: Operator, spd_text: str
 ) -> None:
     for bad in ('"raw \\0"', '"raw \\ud800"'):
@@ -208,7 +212,7 @@ async def test_a_text_that_json_cannot_hold_is_refused_and_not_an_inner_error(
     assert await rows(operator) == 0
 
 
-async def test_checking_stores_nothing(operator: Operator, spd_text: str) -> None:
+async def test_check_of_a_template_stores_nothing(operator: Operator, spd_text: str) -> None:
     good = await operator.client.check_template(spd_text)
     assert good.plan is not None
     bad = await operator.client.check_template("class: Workflow", file="mine.cwl")
@@ -217,7 +221,7 @@ async def test_checking_stores_nothing(operator: Operator, spd_text: str) -> Non
     assert await rows(operator) == 0
 
 
-async def test_an_old_version_is_restored_as_a_new_one(operator: Operator, spd_text: str) -> None:
+async def test_old_version_is_restored_as_a_new_version(operator: Operator, spd_text: str) -> None:
     await operator.client.store_template(NewTemplate(name="parts", files=PARTS))
     await operator.client.store_template(NewTemplate(name="parts", cwl=spd_text))
     restored = await operator.client.restore_template("parts", version=1)
@@ -228,7 +232,7 @@ async def test_an_old_version_is_restored_as_a_new_one(operator: Operator, spd_t
         await operator.client.restore_template("parts", version=9)
 
 
-async def test_rows_of_the_release_before_are_templates_of_one_file(
+async def test_rows_of_an_old_release_are_templates_of_one_file(
     operator: Operator, spd_text: str
 ) -> None:
     stored = await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
@@ -243,7 +247,7 @@ async def test_rows_of_the_release_before_are_templates_of_one_file(
     ).id == stored.id
 
 
-async def test_a_deleted_template_is_gone_and_its_name_goes_on_counting(
+async def test_deleted_template_is_gone_and_its_version_numbers_continue(
     operator: Operator, spd_text: str
 ) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
@@ -259,7 +263,7 @@ async def test_a_deleted_template_is_gone_and_its_name_goes_on_counting(
     ).version == 2
 
 
-async def test_a_template_in_use_is_deleted_by_force_only(
+async def test_template_in_use_is_deleted_only_with_force(
     operator: Operator, spd_text: str
 ) -> None:
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
@@ -273,16 +277,16 @@ async def test_a_template_in_use_is_deleted_by_force_only(
     assert len((await operator.client.templates()).templates) == 1
     await operator.client.delete_template("spd", force=True)
     assert (await operator.client.chain(chain.uid)).state is ChainState.IN_PROGRESS, (
-        "what runs goes on"
+        "the running chain continues"
     )
     with pytest.raises(NotFound):
         await operator.client.request_chain(dataset.uid, "spd")
 
 
-async def test_the_list_has_the_text_of_each_latest_version(
+async def test_list_of_templates_has_the_text_of_the_latest_versions(
     operator: Operator, spd_text: str
 ) -> None:
-    """A service that asks for itself, as the intake does, is given none."""
+    """Services such as the intake get no text."""
     await operator.client.store_template(NewTemplate(name="spd", cwl=spd_text))
     [listed] = (await operator.client.templates()).templates
     assert (listed.cwl, listed.template, listed.files) == (spd_text, None, None)

@@ -1,4 +1,4 @@
-"""Times as people see them: page, pictures, REST, command."""
+"""Times of steps and chains: page, pictures, REST, command."""
 
 import json
 import re
@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.chains import Chain
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import ChainState
-from sluice.contracts.times import Lane, Timeline, WorkTimes
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.jobs.times import Lane, Timeline, WorkTimes
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.test_pages import scene
@@ -46,7 +46,9 @@ def running(operator: Operator, scene: Scene) -> Chain:
     return next(chain for chain in chains if chain.state is ChainState.IN_PROGRESS)
 
 
-async def test_the_page_of_a_chain_leads_to_its_times(operator: Operator, running: Chain) -> None:
+async def test_chain_page_links_to_the_times_of_the_chain(
+    operator: Operator, running: Chain
+) -> None:
     address = f"/chains/{running.uid}/times"
     assert address in (await operator.http.get(f"/chains/{running.uid}")).text
     page = (await operator.http.get(address)).text
@@ -65,7 +67,9 @@ async def test_the_page_of_a_chain_leads_to_its_times(operator: Operator, runnin
     assert (list(again["parts"]), again["again"]) == (["times"], True)
 
 
-async def test_the_page_of_a_template_looks_back(operator: Operator, running: Chain) -> None:
+async def test_times_page_of_a_template_covers_recent_days(
+    operator: Operator, running: Chain
+) -> None:
     page = (await operator.http.get("/times", params={"template": "spd", "days": "7"})).text
     assert "Times of spd" in page
     asked = operator.neighbours.times_asked[-1]
@@ -76,7 +80,7 @@ async def test_the_page_of_a_template_looks_back(operator: Operator, running: Ch
     assert "Nothing started in this period" in (await operator.http.get("/times?days=x")).text
 
 
-async def test_a_chain_without_a_task_says_so(operator: Operator, running: Chain) -> None:
+async def test_chain_without_a_task_has_no_times(operator: Operator, running: Chain) -> None:
     operator.neighbours.times, operator.neighbours.timeline = WorkTimes(steps=[]), None
     page = (await operator.http.get(f"/chains/{running.uid}/times")).text
     assert "No task yet" in page
@@ -88,7 +92,7 @@ async def test_a_chain_without_a_task_says_so(operator: Operator, running: Chain
     assert (await operator.http.get(f"/api/v1/times?chain_uid={many}")).status_code == 422
 
 
-async def test_the_command(
+async def test_stats_command_shows_times_and_writes_pictures(
     operator: Operator, running: Chain, sluice: Command, tmp_path: Path
 ) -> None:
     chain = running.dataset_name

@@ -1,9 +1,9 @@
-"""The library of tools, and templates composed of it, by command and by REST."""
+"""The library of tools, and templates composed of tools, by page and by REST."""
 
 import pytest
 
-from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.tools import ComposeTools, NewTool
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.templates.tools import ComposeTools, NewTool
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
 
@@ -35,7 +35,7 @@ async def put(operator: Operator, **texts: str) -> None:
         await operator.client.store_tool(NewTool(name=name, cwl=text))
 
 
-async def test_versions_are_kept_until_they_are_removed(operator: Operator) -> None:
+async def test_versions_of_a_tool_are_kept_until_removed(operator: Operator) -> None:
     client = operator.client
     first = await client.store_tool(NewTool(name="layout", cwl=LAYOUT))
     assert (first.tool.version, first.new) == (1, True)
@@ -53,14 +53,14 @@ async def test_versions_are_kept_until_they_are_removed(operator: Operator) -> N
     await client.remove_tool("layout", version=2)
     assert (await client.tool("layout")).version == 1
     third = await client.store_tool(NewTool(name="layout", cwl=LAYOUT.replace("0.5", "0.7")))
-    assert third.tool.version == 3, "a number is not used twice"
+    assert third.tool.version == 3, "a version number is not used again"
     await client.remove_tool("layout")
     for call in (client.tool, client.tool_versions, client.remove_tool):
         with pytest.raises(NotFound, match="there is no tool 'layout'"):
             await call("layout")
 
 
-async def test_what_a_compiler_refuses_is_not_stored(operator: Operator) -> None:
+async def test_invalid_tool_is_not_stored(operator: Operator) -> None:
     for text, said in (
         (LAYOUT.replace("timelimit: 10", "timelimit: -1"), "a time limit is 0"),
         (LAYOUT.replace("CommandLineTool", "ExpressionTool"), "not a CommandLineTool"),
@@ -72,7 +72,7 @@ async def test_what_a_compiler_refuses_is_not_stored(operator: Operator) -> None
     assert (await operator.client.tools()).tools == []
 
 
-async def test_a_workflow_is_composed_and_published(operator: Operator) -> None:
+async def test_workflow_is_composed_of_tools_and_published(operator: Operator) -> None:
     await put(operator, layout=LAYOUT, join=JOIN)
     client = operator.client
     only = await client.compose(ComposeTools(name="ocr", tools=["layout", "join"]))
@@ -82,14 +82,14 @@ async def test_a_workflow_is_composed_and_published(operator: Operator) -> None:
     await put(operator, layout=LAYOUT.replace("0.5", "0.7"))
     stored = await client.compose(ComposeTools(name="ocr", tools=["layout@1", "join"], store=True))
     assert stored.template is not None
-    assert stored.cwl == only.cwl, "the version that was named"
+    assert stored.cwl == only.cwl, "the named version is used"
     template = await client.template("ocr")
     assert template.cwl == stored.cwl
     assert [step.name for step in template.plan.steps] == ["layout", "join"]
     assert template.plan.parameters["scale"].default == 0.5
 
 
-async def test_what_cannot_be_composed_is_told(operator: Operator) -> None:
+async def test_impossible_composition_is_explained(operator: Operator) -> None:
     await put(operator, layout=LAYOUT, join=JOIN)
     client = operator.client
     with pytest.raises(NotFound, match=r"there is no tool 'joyn' .*; there fit join, layout"):
@@ -103,14 +103,14 @@ async def test_what_cannot_be_composed_is_told(operator: Operator) -> None:
     assert (await client.templates()).templates == []
 
 
-async def test_the_pages_put_tools_in_and_compose(operator: Operator) -> None:
+async def test_pages_store_tools_and_compose_a_template(operator: Operator) -> None:
     http = operator.http
     page = await http.get("/tools")
     form = {"csrf_token": token_of(page)}
     wrong = await http.post("/tools", data={**form, "name": "layout", "cwl": "class: Workflow"})
     assert wrong.status_code == 422
     assert "not a CommandLineTool" in wrong.text
-    assert "class: Workflow" in wrong.text, "what was typed is there still"
+    assert "class: Workflow" in wrong.text, "the form keeps the typed text"
     for name, text in (("layout", LAYOUT), ("join", JOIN)):
         stored = await http.post("/tools", data={**form, "name": name, "cwl": text})
         assert stored.headers["location"] == f"/tools/{name}", stored.text
@@ -130,7 +130,9 @@ async def test_the_pages_put_tools_in_and_compose(operator: Operator) -> None:
     review = (await http.get(made.headers["location"])).text
     assert "enlargement" in review
     assert "Composed of the tools layout 1, join 1." in review
-    assert (await operator.client.templates()).templates == [], "it is looked at first"
+    assert (await operator.client.templates()).templates == [], (
+        "the template is reviewed before publication"
+    )
     removed = await http.post("/tools/join/remove", data={**form, "version": "1"})
     assert removed.status_code == 303
     assert [tool.name for tool in (await operator.client.tools()).tools] == ["layout"]

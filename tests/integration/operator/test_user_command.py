@@ -1,5 +1,4 @@
-"""`sluice user`, `sluice token`, `sluice login`, against a real operator service behind a real
-port, where people have accounts."""
+"""`sluice user`, `sluice token` and `sluice login` with a real operator service and accounts."""
 
 import asyncio
 import json
@@ -13,8 +12,8 @@ import pytest
 
 from sluice.credentials import keep_token
 from sluice.servicekit.access.authentication_setup import knowing_people
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.server import HttpServer
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web.server import HttpServer
 from tests.integration.operator.conftest import operating
 from tests.integration.operator.test_people import OTHER, OWN_TOKEN, PASSWORD
 from tests.servers import commands
@@ -22,14 +21,14 @@ from tests.servers import commands
 
 @dataclass(frozen=True)
 class User:
-    """Somebody at a machine; ``kept``: where his tokens are kept; ``token``: that he says."""
+    """A person at a machine; ``kept`` is the folder of stored tokens, ``token`` a variable."""
 
     url: str
     kept: Path
     token: str = ""
 
     async def __call__(self, *arguments: str, code: int = 0, answered: str = "") -> str:
-        """What the command says; ``answered``: what it reads."""
+        """Return the output of the command; ``answered`` is its standard input."""
         environment = {
             "SLUICE_URL": self.url,
             "PATH": "/usr/bin",
@@ -60,7 +59,7 @@ def anna(admin: User, tmp_path: Path) -> User:
     return replace(admin, kept=tmp_path / "anna", token="")
 
 
-async def test_from_the_first_account_to_the_last(admin: User) -> None:
+async def test_administrator_adds_changes_and_lists_accounts(admin: User) -> None:
     assert await admin("whoami") == "the administrator, role admin\n"
     assert await admin("user", "list") == "nobody has an account\n"
     said = await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
@@ -78,7 +77,7 @@ async def test_from_the_first_account_to_the_last(admin: User) -> None:
     assert [account["disabled_at"] for account in listed] == [None, None]
 
 
-async def test_logging_in_and_out(admin: User, anna: User) -> None:
+async def test_person_logs_in_and_out(admin: User, anna: User) -> None:
     await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
     said = await anna("chain", "list", code=1)
     assert "the request does not say who sends it" in said
@@ -107,12 +106,12 @@ async def test_logging_in_and_out(admin: User, anna: User) -> None:
     assert "is none that this service knows" in await anna("whoami", code=1)
     assert "you are anna" in await anna("login", "anna", answered=f"{PASSWORD}\n")
     (anna.kept / "sluice/logins" / file.name).write_text(token)
-    assert "not signed in" in await anna("logout"), "also with one that has ended"
+    assert "not signed in" in await anna("logout"), "the revoked token is removed, too"
     assert not file.exists()
     assert "is none that this service knows" in await stolen("whoami", code=1)
 
 
-async def test_logout_leaves_the_token_of_a_system_on_this_machine(
+async def test_logout_keeps_the_token_of_a_local_system(
     admin: User, anna: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
@@ -127,7 +126,7 @@ async def test_logout_leaves_the_token_of_a_system_on_this_machine(
     assert await anna("whoami") == "the administrator, role admin\n"
 
 
-async def test_a_token_is_kept_that_was_made_elsewhere(admin: User, anna: User) -> None:
+async def test_login_accepts_a_token_made_elsewhere(admin: User, anna: User) -> None:
     await admin("user", "add", "robot", "--no-password")
     given = await admin("token", "create", "nightly", "--for", "robot", "--days", "3")
     secret = given.splitlines()[0]
@@ -137,10 +136,10 @@ async def test_a_token_is_kept_that_was_made_elsewhere(admin: User, anna: User) 
     assert "may not do this" in await anna("user", "list", code=1)
     refused = await anna("login", "--with-token", answered="sluice_made-up\n", code=1)
     assert "is none that this service knows" in refused
-    assert await anna("whoami") == "robot, role viewer\n", "the one before is kept"
+    assert await anna("whoami") == "robot, role viewer\n", "the previous token is kept"
 
 
-async def test_tokens_are_made_listed_and_taken_back(admin: User, anna: User) -> None:
+async def test_tokens_are_created_listed_and_revoked(admin: User, anna: User) -> None:
     await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
     await anna("login", "anna", answered=f"{PASSWORD}\n")
     made = json.loads(await anna("token", "create", "one", "--role", "viewer", "--json"))
@@ -164,7 +163,7 @@ async def test_tokens_are_made_listed_and_taken_back(admin: User, anna: User) ->
     assert said == "twice of anna opens nothing any more\n"
 
 
-async def test_a_password_is_changed(admin: User, anna: User) -> None:
+async def test_person_and_administrator_change_a_password(admin: User, anna: User) -> None:
     await admin("user", "add", "anna", answered=f"{PASSWORD}\n")
     await anna("login", "anna", answered=f"{PASSWORD}\n")
     said = await anna("user", "password", answered=f"{OTHER}\n{OTHER}\n", code=1)

@@ -1,8 +1,8 @@
-"""A chain that stays uploading says why wherever one looks."""
+"""A chain whose upload does not progress shows the reason on pages, by REST and by command."""
 
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import Dataset, Stalled
-from sluice.contracts.states import ChainState, DatasetState
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.states import ChainState, DatasetState
+from sluice.contracts.data.datasets import Dataset, Stalled
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
 from tests.integration.operator.test_pages import scene
@@ -16,7 +16,7 @@ DISABLED = (
 
 
 def held_up(operator: Operator) -> tuple[Chain, Dataset]:
-    """A chain that uploads its output to a disabled storage."""
+    """Return a chain that uploads its output to a disabled storage, and the output."""
     neighbours = operator.neighbours
     chain = next(
         known for known in neighbours.chains.values() if known.state is ChainState.UPLOADING
@@ -31,7 +31,7 @@ def held_up(operator: Operator) -> tuple[Chain, Dataset]:
     return chain, output
 
 
-async def test_the_chain_says_why_its_output_is_not_uploaded(
+async def test_chain_tells_why_its_output_is_not_uploaded(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     chain, _ = held_up(operator)
@@ -43,10 +43,10 @@ async def test_the_chain_says_why_its_output_is_not_uploaded(
     assert f"O{sentence[1:]}" in (await operator.http.get(f"/chains/{chain.uid}")).text
     assert sentence in " ".join((await sluice("chain", "show", str(chain.uid))).split())
     operator.neighbours.waits_for.clear()
-    assert (await operator.client.chain(chain.uid)).reason == "", "it goes on"
+    assert (await operator.client.chain(chain.uid)).reason == "", "the upload continues"
 
 
-async def test_what_lasts_is_among_what_needs_attention(
+async def test_stalled_upload_needs_attention(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     chain, output = held_up(operator)
@@ -70,10 +70,12 @@ async def test_what_lasts_is_among_what_needs_attention(
     )
     operator.neighbours.stalled = None
     for gone in ("does not go on", "DMS does not answer"):
-        assert gone not in (await operator.http.get("/")).text, "of the release before"
+        assert gone not in (await operator.http.get("/")).text, (
+            "the DMS of the previous release has no such route"
+        )
 
 
-async def test_data_sets_that_are_gone_are_shown_as_deleted(
+async def test_deleted_data_sets_of_a_chain_are_shown_as_deleted(
     operator: Operator, scene: Scene, sluice: Command
 ) -> None:
     chain = next(
@@ -102,4 +104,4 @@ async def test_data_sets_that_are_gone_are_shown_as_deleted(
         line
         for line in (await sluice("chain", "show", str(chain.uid))).splitlines()
         if str(chain.dataset_uid) in line
-    ), "all that is known of it"
+    ), "the chain's own record is shown"

@@ -1,4 +1,4 @@
-"""An address with something else than an id in the place of one says so, whatever the id is of."""
+"""An address or command with a malformed id names the object that does not exist."""
 
 import pytest
 
@@ -28,7 +28,7 @@ __all__ = ["sluice"]
         ("GET", "/api/v1/nope/nope", "nothing is served at /api/v1/nope/nope"),
     ],
 )
-async def test_an_id_that_cannot_be_is_named(
+async def test_malformed_id_in_an_address_is_reported(
     operator: Operator, method: str, path: str, told: str
 ) -> None:
     answer = await operator.http.request(method, path)
@@ -48,7 +48,7 @@ async def test_an_id_that_cannot_be_is_named(
         (("tool", "show", "a/b"), "tool"),
     ],
 )
-async def test_name_with_a_slash_is_said_not_to_exist(
+async def test_name_with_a_slash_is_reported_as_unknown(
     sluice: Command, command: tuple[str, ...], noun: str
 ) -> None:
     said = await sluice(*command, code=1)

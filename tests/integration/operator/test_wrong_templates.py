@@ -1,4 +1,4 @@
-"""No wrong template gets into the database, by whichever way it is sent."""
+"""Invalid templates are never stored, however they are uploaded."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.wrong.table import wrong_templates
 WRONG = wrong_templates()
 
 
-async def test_none_is_stored_and_each_answer_has_all_findings(operator: Operator) -> None:
+async def test_invalid_template_is_refused_with_all_findings(operator: Operator) -> None:
     for number, (name, wrong) in enumerate(WRONG.items()):
         answer = await operator.http.post(
             "/api/v1/templates",
@@ -29,7 +29,7 @@ async def test_none_is_stored_and_each_answer_has_all_findings(operator: Operato
 @pytest.mark.parametrize(
     "name", [name for name, wrong in WRONG.items() if len(wrong.files) == 1][::10]
 )
-async def test_nor_as_plain_text(operator: Operator, name: str) -> None:
+async def test_invalid_template_sent_as_text_is_refused(operator: Operator, name: str) -> None:
     text = WRONG[name].files["workflow.cwl"]
     answer = await operator.http.post(
         "/api/v1/templates?name=wrong",

@@ -1,4 +1,4 @@
-"""The WMS's tasks and jobs as the operator sees them."""
+"""Tasks and jobs of a fake WMS."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -6,16 +6,16 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.attention import (
+from sluice.contracts.chains.attention import (
     WorkCounts,
 )
-from sluice.contracts.limits import LimitList, ResourceLimit, SetLimit
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import (
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import (
     JobState,
 )
-from sluice.contracts.steps import RankStep, StepList, StepPriority
-from sluice.contracts.tasks import (
+from sluice.contracts.jobs.limits import LimitList, ResourceLimit, SetLimit
+from sluice.contracts.jobs.steps import RankStep, StepList, StepPriority
+from sluice.contracts.jobs.tasks import (
     Explanation,
     Job,
     JobOrder,
@@ -24,7 +24,7 @@ from sluice.contracts.tasks import (
     TaskStatusList,
     UnschedulableList,
 )
-from sluice.contracts.times import Timeline, WorkTimes
+from sluice.contracts.jobs.times import Timeline, WorkTimes
 from tests.integration.operator.rows import Rows
 
 

@@ -1,18 +1,16 @@
-"""A service as small as can be, for the tests of what all services share: every ``DeleteDataset``
-it receives becomes a row."""
+"""A minimal service that writes a row for every ``DeleteDataset`` message that it receives."""
 
+from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
-from sluice.contracts.problems import Unprocessable
-from sluice.servicekit.consumer import MAX_TRANSACTION_SECONDS, QueueConsumer
 from sluice.servicekit.database import Database, Transaction
+from sluice.servicekit.messages.consumer import MAX_TRANSACTION_SECONDS, QueueConsumer
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.transport.base import Transport
 
 
 class Ledger:
-    """``fail`` raises what a test puts there before the row is written; ``refuse`` refuses for
-    good."""
+    """The service. A test adds errors to ``failures`` that the handler raises before it commits."""
 
     def __init__(self, database: Database, transport: Transport) -> None:
         self.database = database
@@ -22,7 +20,7 @@ class Ledger:
     def receiver(
         self, transport: Transport, *, seconds: float = MAX_TRANSACTION_SECONDS
     ) -> QueueConsumer:
-        """``seconds``: a transaction takes no message after them."""
+        """Return a consumer whose transactions take no further message after ``seconds``."""
         return QueueConsumer(
             transport=transport,
             database=self.database,
@@ -33,7 +31,7 @@ class Ledger:
         )
 
     async def create_tables(self) -> None:
-        """Those of the watcher, for its outbox and inbox, and the ledger's own."""
+        """Create the ledger's table and the watcher's tables, with outbox and inbox."""
         await Migrator(self.database.url, "wfms.watcher.db.migrations").start()
         async with self.database.connection() as connection:
             await connection.execute("CREATE TABLE ledger (uid uuid NOT NULL)")

@@ -1,8 +1,7 @@
-"""Run as a program: commits messages to ``dms.files`` as fast as it can while its relay sends what
-the broker takes.
+"""Commit messages to ``dms.files`` as fast as possible while a relay sends them.
 
-Arguments: database, broker, how many. Says ``piled`` with the peak of its memory before and after,
-MB; then relays until it is ended.
+The module runs as a program with three arguments: database URL, broker URL and number of messages.
+It prints ``piled`` with its peak memory in MB before and after, and then relays until it is ended.
 """
 
 import asyncio
@@ -11,18 +10,18 @@ import sys
 from datetime import timedelta
 from uuid import uuid4
 
-from sluice.contracts.datasets import NewFile
+from sluice.contracts.data.datasets import NewFile
 from sluice.contracts.messages import DMS_FILES, RegisterFiles
 from sluice.servicekit.database import Database
-from sluice.servicekit.lifecycle import running
+from sluice.servicekit.messages.outbox import OutboxRelay
+from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.outbox import OutboxRelay
-from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.open import open_transport
 
 TOGETHER = 500
-#: About 2 kB as a message, so that what is held in memory would show.
+#: About 2 kB as a message, so that messages kept in memory would show.
 FILES = [
     NewFile(
         name=f"file-{number:03}",

@@ -1,4 +1,4 @@
-"""A service as a process of its own, with its settings in secret files and in the environment."""
+"""Run a service as a process, with settings in secret files and in the environment."""
 
 import asyncio
 import os
@@ -19,8 +19,10 @@ COMMAND = [sys.executable, "-m", "sluice.cli", "serve"]
 
 
 class ServiceProcess:
-    """``settings``: variable → value; those that end in ``_URL`` go to secret files. Started when
-    made."""
+    """A running service. The constructor starts it.
+
+    ``settings`` maps variables to values. Those whose names end in ``_URL`` go to secret files.
+    """
 
     def __init__(
         self, command: Sequence[str], folder: Path, settings: Mapping[str, str], *, port: int = 0
@@ -50,7 +52,7 @@ class ServiceProcess:
         self.http = httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", timeout=60)
 
     async def answers(self) -> None:
-        """Returns when the process listens."""
+        """Wait until the process listens."""
 
         async def listens() -> bool:
             assert self.process.poll() is None, self.log.read_text()
@@ -62,7 +64,7 @@ class ServiceProcess:
         await eventually(listens, what="the process listens")
 
     async def waits_for(self, what: str, *words: str) -> str:
-        """Returns when ``/readyz`` answers 503, with ``what`` and one of the words as a reason."""
+        """Wait until ``/readyz`` answers 503 with one of the words in the reason for ``what``."""
 
         async def says() -> bool:
             answer = await self.http.get("/readyz")
@@ -81,7 +83,7 @@ class ServiceProcess:
         return report
 
     async def ended(self) -> int:
-        """Its exit status."""
+        """Return the exit status."""
         return await asyncio.to_thread(self.process.wait, 30)
 
     async def stop(self) -> int:

@@ -1,5 +1,4 @@
-"""What is noted of people's requests: before, with the change, and afterwards; and that nobody
-changes it unseen."""
+"""The audit log records people's requests and detects tampering."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,19 +11,19 @@ import httpx
 import pytest
 from fastapi import APIRouter, Request, Response
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.audit import AuditKind
-from sluice.contracts.problems import Conflict
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.audit import AuditKind
+from sluice.contracts.common.problems import Conflict
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal import Person, Principal, ServiceCaller
 from sluice.servicekit.audit.chain import BATCH, chain_more, forget, verdict
 from sluice.servicekit.audit.request import tell
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import Health, create_app
-from sluice.servicekit.lifecycle import running
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.running.service_clients import ProcessLinks
+from sluice.servicekit.web.http import Health, create_app
 from tests.conftest import DatabaseFactory
 
 ANNA = Person("anna", Role.SHIFT)
@@ -32,7 +31,7 @@ SERVICE = "wfms.chains"
 
 
 class Notes:
-    """A service with a table, asked by people and for them."""
+    """A service with a table, called by people directly and through another service."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
@@ -85,7 +84,7 @@ class Notes:
             return await http.request(method, path)
 
     async def rows(self) -> list[tuple[str, str, int | None]]:
-        """Kind, action, and outcome of each."""
+        """Return the kind, action and outcome of each row."""
         found = await self.fetch("SELECT kind, action, outcome FROM audit ORDER BY id")
         return [(row["kind"], row["action"], row["outcome"]) for row in found]
 
@@ -108,7 +107,7 @@ async def notes(make_database: DatabaseFactory) -> AsyncIterator[Notes]:
         await made.links.stop()
 
 
-async def test_a_change_is_noted_before_with_it_and_after_it(notes: Notes) -> None:
+async def test_change_has_audit_events_for_its_begin_commit_and_end(notes: Notes) -> None:
     await notes.ask(ANNA, "POST", "/notes/one")
     action = "POST /notes/one"
     assert await notes.rows() == [
@@ -122,7 +121,7 @@ async def test_a_change_is_noted_before_with_it_and_after_it(notes: Notes) -> No
     assert row["facts"] == {"uid": "u1", "role": "shift"}
 
 
-async def test_the_change_and_its_row_commit_together(notes: Notes) -> None:
+async def test_change_and_its_audit_event_commit_together(notes: Notes) -> None:
     for text, outcome in (("refused", 409), ("broken", 500)):
         await notes.ask(ANNA, "POST", f"/notes/{text}")
         assert (await notes.rows())[-2:] == [
@@ -139,8 +138,8 @@ async def test_the_change_and_its_row_commit_together(notes: Notes) -> None:
     assert same[0]["same"]
 
 
-async def test_an_address_and_an_answer_of_any_characters_are_noted(notes: Notes) -> None:
-    """A database takes neither NUL nor half of a character; a line is one line when it is read."""
+async def test_path_and_answer_with_any_characters_are_recorded(notes: Notes) -> None:
+    """PostgreSQL takes neither NUL nor a lone surrogate, and a recorded action must be one line."""
     answer = await notes.ask(ANNA, "PUT", "/looks/%00%0A%FF" + "x" * 2000)
     assert answer.status_code == 200
     [(_, action, _), (_, _, outcome)] = await notes.rows()
@@ -150,7 +149,7 @@ async def test_an_address_and_an_answer_of_any_characters_are_noted(notes: Notes
     assert row["facts"] == {"name": "a\u2400?"}
 
 
-async def test_what_changes_nothing_is_noted_as_that(notes: Notes) -> None:
+async def test_request_without_a_change_has_no_changed_event(notes: Notes) -> None:
     await notes.ask(ANNA, "GET", "/notes")
     assert await notes.rows() == []
     await notes.ask(ANNA, "PUT", "/looks")
@@ -159,8 +158,11 @@ async def test_what_changes_nothing_is_noted_as_that(notes: Notes) -> None:
     assert row["facts"] == {"found": "nothing"}
 
 
-async def test_what_a_service_does_for_a_person_is_noted_with_his_request(notes: Notes) -> None:
-    """Its beginning and its end are noted where he asked; what it does for itself is nobody's."""
+async def test_delegated_change_is_recorded_with_the_request_of_the_person(notes: Notes) -> None:
+    """The service that got the person's request records its begin and end.
+
+    Changes that a service makes for itself are not recorded.
+    """
     await notes.ask(ServiceCaller(CallingService.OPERATOR), "POST", "/notes/own")
     assert await notes.rows() == []
     his = uuid4()
@@ -170,7 +172,9 @@ async def test_what_a_service_does_for_a_person_is_noted_with_his_request(notes:
     assert (row["request"], row["who"]) == (his, "anna")
 
 
-async def test_nothing_is_done_that_cannot_be_noted(notes: Notes) -> None:
+async def test_request_fails_without_a_change_if_the_audit_log_cannot_be_written(
+    notes: Notes,
+) -> None:
     await notes.fetch("ALTER TABLE audit RENAME TO gone")
     answer = await notes.ask(ANNA, "POST", "/notes/one")
     assert answer.status_code == 500
@@ -195,7 +199,7 @@ async def test_nothing_is_done_that_cannot_be_noted(notes: Notes) -> None:
         "INSERT INTO audit_forgotten VALUES (9); UPDATE audit_forgotten SET number = 1",
     ],
 )
-async def test_rows_are_added_to_and_nothing_else(notes: Notes, statement: str) -> None:
+async def test_audit_rows_can_only_be_added(notes: Notes, statement: str) -> None:
     await notes.ask(ANNA, "POST", "/notes/one")
     await chain_more(notes.database)
     with pytest.raises(asyncpg.InsufficientPrivilegeError, match="is added to, and nothing else"):
@@ -204,8 +208,8 @@ async def test_rows_are_added_to_and_nothing_else(notes: Notes, statement: str) 
     assert len(await notes.rows()) == 3
 
 
-async def _by_hand(notes: Notes, statement: str) -> None:
-    """As an administrator of the server does it."""
+async def _execute_as_administrator(notes: Notes, statement: str) -> None:
+    """Execute a statement as a server administrator who bypasses the triggers."""
     admin = await asyncpg.connect(notes.database.url)
     await admin.execute("SET session_replication_role = replica")
     await admin.execute(statement)
@@ -233,7 +237,7 @@ async def _by_hand(notes: Notes, statement: str) -> None:
         ),
     ],
 )
-async def test_whoever_changes_a_row_by_hand_is_found(
+async def test_manual_change_of_an_audit_row_is_detected(
     notes: Notes, statement: str, wrong: str
 ) -> None:
     await notes.ask(ANNA, "POST", "/notes/one")
@@ -241,12 +245,12 @@ async def test_whoever_changes_a_row_by_hand_is_found(
     assert await chain_more(notes.database) == 6
     right = await verdict(notes.database, "notes")
     assert (right.wrong, right.rows, right.unchained) == ("", 6, 0)
-    await _by_hand(notes, statement)
+    await _execute_as_administrator(notes, statement)
     assert (await verdict(notes.database, "notes")).wrong == wrong
 
 
-async def test_what_commits_late_is_chained_when_it_is_there(notes: Notes) -> None:
-    """Behind younger ones: nobody waits for it."""
+async def test_late_commit_is_chained_once_it_is_visible(notes: Notes) -> None:
+    """Younger rows are chained first, without waiting for the late one."""
     late = await asyncpg.connect(notes.database.url)
     transaction = late.transaction()
     await transaction.start()
@@ -267,7 +271,7 @@ async def test_what_commits_late_is_chained_when_it_is_there(notes: Notes) -> No
     assert await chain_more(notes.database) == 0
 
 
-async def test_two_who_chain_do_not_chain_twice(notes: Notes) -> None:
+async def test_concurrent_chaining_chains_each_row_once(notes: Notes) -> None:
     for number in range(5):
         await notes.ask(ANNA, "POST", f"/notes/{number}")
     chained = await asyncio.gather(*(chain_more(notes.database) for _ in range(4)))
@@ -275,7 +279,7 @@ async def test_two_who_chain_do_not_chain_twice(notes: Notes) -> None:
     assert (await verdict(notes.database, "notes")).wrong == ""
 
 
-async def test_what_is_older_than_it_is_kept_goes_and_its_digests_stay(notes: Notes) -> None:
+async def test_expired_audit_rows_are_deleted_and_their_digests_stay(notes: Notes) -> None:
     await notes.fetch(
         "INSERT INTO audit (at, request, kind, who, role, action, remote, facts)"
         " SELECT now() - interval '2 days', gen_random_uuid(), 'told', 'anna', '', 'signs in', '',"
@@ -290,11 +294,11 @@ async def test_what_is_older_than_it_is_kept_goes_and_its_digests_stay(notes: No
     assert [action for _, action, _ in await notes.rows()] == ["POST /notes/young"] * 3
     kept = await verdict(notes.database, "notes")
     assert (kept.wrong, kept.forgotten, kept.rows, kept.head) == ("", 3, 3, head)
-    await _by_hand(notes, "DELETE FROM audit WHERE action LIKE '%young'")
+    await _execute_as_administrator(notes, "DELETE FROM audit WHERE action LIKE '%young'")
     assert "is missing" in (await verdict(notes.database, "notes")).wrong
 
 
-async def test_more_than_one_bundle_is_chained_in_order(notes: Notes) -> None:
+async def test_rows_beyond_a_batch_are_chained_in_the_next_call(notes: Notes) -> None:
     await notes.fetch(
         "INSERT INTO audit (request, kind, who, role, action, remote, facts)"
         " SELECT gen_random_uuid(), 'told', 'x', '', number::text, '', '{}'"

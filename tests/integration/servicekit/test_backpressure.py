@@ -1,5 +1,4 @@
-"""A consumer that is away or slow: what it has not taken waits in the broker up to the queue's
-limit, then in the producers' databases, and in nobody's memory."""
+"""Messages for a slow consumer wait in the broker and then in the producers' databases."""
 
 import asyncio
 import sys
@@ -17,10 +16,10 @@ from sluice.contracts.messages import (
     UploadDataset,
 )
 from sluice.servicekit.database import Database
-from sluice.servicekit.lifecycle import running
+from sluice.servicekit.messages.outbox import OutboxRelay
+from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.outbox import OutboxRelay
-from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import Delivery, Message
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
@@ -30,13 +29,13 @@ from tests.waiting import eventually
 
 LIMIT = 2000
 PILED = 50_000
-#: MB that the producer may grow by while so much piles up, which is 100 MB as messages alone.
+#: MB by which the producer may grow while messages of 100 MB pile up.
 GROWTH = 30.0
 WAITING = "SELECT count(*) FROM outbox WHERE sent_at IS NULL"
 
 
-def bound(server: RabbitServer, broker_url: str, queue: str, limit: int) -> None:
-    """What ``sluice setup broker`` does for every queue."""
+def limit_queue(server: RabbitServer, broker_url: str, queue: str, limit: int) -> None:
+    """Limit the queue as ``sluice setup broker`` limits every queue."""
     vhost = urlsplit(broker_url).path.lstrip("/")
     policy = {
         "pattern": f"^{queue}$",
@@ -47,11 +46,11 @@ def bound(server: RabbitServer, broker_url: str, queue: str, limit: int) -> None
     server.manage("PUT", f"policies/{vhost}/{queue}", policy)
 
 
-async def test_a_producer_holds_nothing_in_memory_and_loses_nothing(
+async def test_producer_keeps_no_messages_in_memory_and_loses_none(
     make_database: DatabaseFactory, rabbitmq_server: RabbitServer, rabbitmq_url: str
 ) -> None:
     database_url = await make_database()
-    bound(rabbitmq_server, rabbitmq_url, DMS_FILES, LIMIT)
+    limit_queue(rabbitmq_server, rabbitmq_url, DMS_FILES, LIMIT)
     program = [
         sys.executable,
         "-m",
@@ -67,7 +66,7 @@ async def test_a_producer_holds_nothing_in_memory_and_loses_nothing(
         assert producer.stdout is not None
         async with asyncio.timeout(300), running(transport):
             while not (line := await producer.stdout.readline()).startswith(b"piled"):
-                assert line, "the producer ended by itself"
+                assert line, "the producer ended before it had sent all messages"
             before, after = map(float, line.split()[1:])
             assert after - before < GROWTH
 
@@ -107,12 +106,11 @@ async def test_a_producer_holds_nothing_in_memory_and_loses_nothing(
         await database.close()
 
 
-async def test_a_full_queue_holds_up_no_other_and_all_arrives_when_its_consumer_is_back(
+async def test_full_queue_does_not_block_other_queues_and_is_delivered_later(
     make_database: DatabaseFactory, rabbitmq_server: RabbitServer, rabbitmq_url: str
 ) -> None:
-    """More messages than a relay sends in one go wait for a full queue before the one that can be
-    sent."""
-    bound(rabbitmq_server, rabbitmq_url, DMS_UPLOADS, 500)
+    """More messages than one relay batch wait for the full queue, ahead of the other message."""
+    limit_queue(rabbitmq_server, rabbitmq_url, DMS_UPLOADS, 500)
     transport, database = (
         open_transport(rabbitmq_url, sluice_topology()),
         Database(await make_database(), source="test"),
@@ -146,10 +144,10 @@ async def test_a_full_queue_holds_up_no_other_and_all_arrives_when_its_consumer_
                     if len(set(seen)) == 3000:
                         break
             await stream.aclose()
-            assert len(seen) == 3000, "what the broker had taken was not sent again"
+            assert len(seen) == 3000, "the relay sent messages twice"
 
 
-async def test_a_slow_consumer_has_no_more_than_its_bound_in_hand(
+async def test_slow_consumer_holds_no_more_messages_than_its_prefetch(
     rabbitmq_url: str, database_url: str
 ) -> None:
     for url in (rabbitmq_url, database_url):

@@ -1,4 +1,4 @@
-"""A table gets another column while connections have statements prepared that read it."""
+"""A table gets a new column while connections have prepared statements that read the table."""
 
 import asyncpg
 import httpx
@@ -6,11 +6,11 @@ from fastapi import APIRouter
 from structlog.testing import capture_logs
 
 from sluice.clients.base import ServiceClient
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import Health, create_app
-from sluice.servicekit.lifecycle import running
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
 from tests.conftest import DatabaseFactory
 
@@ -19,7 +19,7 @@ class Columns(Contract):
     number: int
 
 
-async def test_a_request_is_answered_as_not_now_and_repeated_by_the_client(
+async def test_request_on_a_changed_table_is_answered_503_and_retried_by_the_client(
     make_database: DatabaseFactory,
 ) -> None:
     url = await make_database()

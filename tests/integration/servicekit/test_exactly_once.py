@@ -1,5 +1,4 @@
-"""Invariant 2: a change and its messages commit together; a message is applied once, in the
-transaction of its effect."""
+"""Invariant 2: a change and its messages commit together, and each message is applied once."""
 
 import math
 from collections.abc import AsyncIterator
@@ -11,10 +10,10 @@ import pytest
 
 from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
 from sluice.servicekit.database import Database
-from sluice.servicekit.lifecycle import running
+from sluice.servicekit.messages.outbox import SEND_AGAIN, OutboxRelay
+from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.outbox import SEND_AGAIN, OutboxRelay
-from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport import retry_pauses
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport
@@ -34,7 +33,7 @@ WRONG_PAYLOAD = (
 
 @pytest.fixture
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    """How long a message rests after each failure is not what is shown here."""
+    """Shorten the pauses after failed messages."""
     monkeypatch.setattr(retry_pauses, "PAUSES", (0.01, 0.02, 0.05))
 
 
@@ -124,11 +123,10 @@ async def test_message_of_a_rolled_back_transaction_never_leaves(
     assert await ledger.rows() == [str(kept)]
 
 
-async def test_relay_that_died_after_sending_doubles_nothing(
+async def test_message_is_applied_once_if_the_relay_died_after_sending_it(
     ledger: Ledger, transport: Transport
 ) -> None:
-    """The relay sent the message and died before it could note so: the next one sends it again, and
-    it is applied once."""
+    """The relay died before it marked the message as sent, so the next relay sends it again."""
     first, second = uuid4(), uuid4()
     async with ledger.database.transaction() as transaction:
         transaction.send(DMS_DELETIONS, DeleteDataset(uid=first))
@@ -144,7 +142,7 @@ async def test_relay_that_died_after_sending_doubles_nothing(
     assert sorted(await ledger.rows()) == sorted([str(first), str(second)])
 
 
-async def test_handler_that_fails_leaves_nothing_and_is_tried_again(
+async def test_failed_handler_leaves_no_row_and_is_tried_again(
     ledger: Ledger, transport: Transport
 ) -> None:
     uid = uuid4()
@@ -156,9 +154,10 @@ async def test_handler_that_fails_leaves_nothing_and_is_tried_again(
     assert await ledger.rows() == [str(uid)]
 
 
-async def test_deadlocks_count_against_no_message(ledger: Ledger, transport: Transport) -> None:
-    """More of them than a message may fail: PostgreSQL ended these transactions for the sake of
-    others."""
+async def test_deadlocks_do_not_count_as_failed_deliveries(
+    ledger: Ledger, transport: Transport
+) -> None:
+    """There are more deadlocks than the failures that a message may have."""
     uid = uuid4()
     ledger.failures = [asyncpg.DeadlockDetectedError("deadlock detected") for _ in range(6)]
     async with running(relay(ledger, transport), ledger.consumer):
@@ -169,12 +168,12 @@ async def test_deadlocks_count_against_no_message(ledger: Ledger, transport: Tra
     assert await transport.count_dead(DMS_DELETIONS) == 0
 
 
-#: RabbitMQ may deliver messages that wait one by one.
+#: RabbitMQ may deliver waiting messages one by one.
 gives_whole_batches = pytest.mark.parametrize("transport", ["postgres"], indirect=True)
 
 
 async def three_messages(ledger: Ledger, transport: Transport) -> list[str]:
-    """Three messages that wait in the queue, by their subjects."""
+    """Send three messages to the queue and return their subjects in order."""
     uids = sorted(str(uuid4()) for _ in range(3))
     async with running(relay(ledger, transport)):
         async with ledger.database.transaction() as transaction:
@@ -189,11 +188,10 @@ async def three_messages(ledger: Ledger, transport: Transport) -> list[str]:
 
 
 @gives_whole_batches
-async def test_messages_of_one_batch_are_applied_in_the_order_of_what_they_speak_of(
+async def test_messages_of_a_batch_are_applied_in_the_order_of_their_subjects(
     ledger: Ledger, transport: Transport
 ) -> None:
-    """Two instances that have messages on the same data sets in hand lock those in the same
-    order."""
+    """Two instances with messages about the same data sets lock the data sets in the same order."""
     uids = await three_messages(ledger, transport)
     async with running(ledger.receiver(transport, seconds=math.inf)):
         await applied(ledger, {UUID(uid) for uid in uids})
@@ -205,7 +203,7 @@ async def test_messages_of_one_batch_are_applied_in_the_order_of_what_they_speak
 
 @gives_whole_batches
 async def test_slow_batch_is_committed_in_parts(ledger: Ledger, transport: Transport) -> None:
-    """The rows of the first message are free while the second one waits for another's lock."""
+    """The row of the first message is committed while the second message waits for a lock."""
     uids = await three_messages(ledger, transport)
     async with ledger.database.connection() as connection:
         await connection.execute("CREATE UNIQUE INDEX ON ledger (uid)")
@@ -227,7 +225,7 @@ async def test_slow_batch_is_committed_in_parts(ledger: Ledger, transport: Trans
 
 
 @gives_whole_batches
-async def test_message_that_fails_in_the_second_part_of_a_batch_harms_no_other(
+async def test_failed_message_in_a_later_part_of_a_batch_harms_no_other(
     ledger: Ledger, transport: Transport
 ) -> None:
     uids = await three_messages(ledger, transport)
@@ -240,7 +238,7 @@ async def test_message_that_fails_in_the_second_part_of_a_batch_harms_no_other(
     assert sorted(await ledger.rows()) == uids
 
 
-async def test_bad_messages_are_dead_with_their_reason_and_harm_no_other(
+async def test_malformed_messages_become_dead_letters_and_harm_no_other(
     ledger: Ledger, transport: Transport
 ) -> None:
     good = uuid4()
@@ -273,7 +271,7 @@ async def test_bad_messages_are_dead_with_their_reason_and_harm_no_other(
     assert "id: Field required" in letters["other"].reason
 
 
-async def test_what_fails_every_time_is_dead_and_can_be_put_back_when_it_is_mended(
+async def test_message_that_always_fails_becomes_a_dead_letter_and_can_be_requeued(
     ledger: Ledger, transport: Transport
 ) -> None:
     uid = uuid4()
@@ -289,7 +287,9 @@ async def test_what_fails_every_time_is_dead_and_can_be_put_back_when_it_is_mend
     assert await transport.count_dead(DMS_DELETIONS) == 0
 
 
-async def test_refused_message_is_dead_at_once(ledger: Ledger, transport: Transport) -> None:
+async def test_refused_message_becomes_a_dead_letter_at_once(
+    ledger: Ledger, transport: Transport
+) -> None:
     ledger.failures = [refusal()]
     async with running(relay(ledger, transport), ledger.consumer):
         async with ledger.database.transaction() as transaction:
@@ -299,9 +299,7 @@ async def test_refused_message_is_dead_at_once(ledger: Ledger, transport: Transp
     assert await ledger.rows() == []
 
 
-async def test_two_relays_share_the_work_without_doubling(
-    ledger: Ledger, transport: Transport
-) -> None:
+async def test_two_relays_apply_each_message_once(ledger: Ledger, transport: Transport) -> None:
     uids = {uuid4() for _ in range(500)}
     async with running(relay(ledger, transport), relay(ledger, transport), ledger.consumer):
         for uid in uids:
@@ -311,11 +309,10 @@ async def test_two_relays_share_the_work_without_doubling(
     assert len(await ledger.rows()) == len(uids)
 
 
-async def test_what_a_lost_broker_held_is_sent_again_and_applied_once(
+async def test_messages_of_a_lost_broker_are_sent_again_and_applied_once(
     ledger: Ledger, make_database: DatabaseFactory
 ) -> None:
-    """Invariant 2: one message was applied, the other still in the queue, when the broker and all
-    that it held were lost."""
+    """Invariant 2: the broker was lost after one message was applied and while the other waited."""
     done, lost = uuid4(), uuid4()
     first, second = [open_transport(await make_database(), sluice_topology()) for _ in range(2)]
     async with running(first, relay(ledger, first)):
@@ -345,7 +342,7 @@ async def test_what_a_lost_broker_held_is_sent_again_and_applied_once(
 @pytest.mark.parametrize(
     "keep", [timedelta(0), timedelta(milliseconds=1)], ids=["not kept", "kept no longer"]
 )
-async def test_sent_messages_are_forgotten_when_their_time_is_over(
+async def test_sent_messages_are_deleted_after_their_retention(
     ledger: Ledger, transport: Transport, keep: timedelta
 ) -> None:
     async with running(relay(ledger, transport, keep=keep), ledger.consumer):

@@ -1,5 +1,4 @@
-"""A process that stands still in the middle of a transaction holds nobody up for long, and goes on
-when it is let."""
+"""A process that freezes within a transaction blocks others only briefly, and recovers."""
 
 import asyncio
 import signal
@@ -11,9 +10,9 @@ import asyncpg
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import CloseDataset, NewDataset
-from sluice.contracts.problems import NotAvailable
-from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.datasets import CloseDataset, NewDataset
 from sluice.servicekit.database import SESSION, Database, session_settings
 from tests.conftest import DatabaseFactory
 from tests.integration.servicekit.process import MODULE, ServiceProcess
@@ -23,7 +22,7 @@ from tests.waiting import eventually
 
 @pytest.fixture
 async def database_url(make_database: DatabaseFactory) -> str:
-    """With a limit that a test can wait for."""
+    """Return a database URL with a timeout short enough for a test."""
     return f"{await make_database()}&idle_in_transaction_session_timeout=500ms"
 
 
@@ -31,7 +30,7 @@ async def database_url(make_database: DatabaseFactory) -> str:
 async def instances(
     tmp_path: Path, database_url: str, make_database: DatabaseFactory
 ) -> AsyncIterator[list[ServiceProcess]]:
-    """Two of the DMS, ready."""
+    """Start two ready instances of the DMS."""
     settings = {
         "SLUICE_DMS_DATABASE_URL": database_url,
         "SLUICE_DMS_BROKER_URL": await make_database(),
@@ -49,10 +48,10 @@ async def instances(
         await process.clean_up()
 
 
-async def test_a_frozen_instance_lets_go_of_the_lock_under_which_data_sets_close(
+async def test_frozen_instance_loses_the_lock_for_closing_data_sets(
     instances: list[ServiceProcess], database_url: str
 ) -> None:
-    """Invariant 7."""
+    """Invariant 7: the other instance goes on, and the frozen one recovers."""
     frozen = instances[0]
     clients = [DmsClient(one.http) for one in instances]
     held, free = [
@@ -77,8 +76,7 @@ async def test_a_frozen_instance_lets_go_of_the_lock_under_which_data_sets_close
 async def stopped_while_closing(
     process: ServiceProcess, ours: "asyncpg.Connection[asyncpg.Record]", uid: UUID
 ) -> "asyncio.Task[object]":
-    """The request to close, made of ``process``, which has stopped with the closing lock in its
-    hands."""
+    """Return a request to close a data set of a process that was stopped with the closing lock."""
     row = ours.transaction()
     await row.start()
     await ours.execute("SELECT FROM datasets WHERE uid = $1 FOR UPDATE", uid)
@@ -97,7 +95,7 @@ async def stopped_while_closing(
     return request
 
 
-async def test_sessions_end_whose_machine_is_gone() -> None:
+async def test_sessions_have_timeouts_for_clients_that_are_gone() -> None:
     server = await asyncio.to_thread(make_network_postgres)
     try:
         await server.start()
@@ -115,7 +113,7 @@ async def test_sessions_end_whose_machine_is_gone() -> None:
     } | {"tcp_user_timeout": "60000"}
 
 
-def test_what_the_url_says_goes_before() -> None:
+def test_session_settings_of_the_url_take_precedence() -> None:
     given = session_settings(
         "postgresql://x/y?idle_in_transaction_session_timeout=60s", {"jit": "off"}
     )

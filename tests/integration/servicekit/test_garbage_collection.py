@@ -1,5 +1,4 @@
-"""A service that cannot start yet, or at all, looks for garbage: it may wait for its database for
-days."""
+"""A service that cannot start yet collects garbage, as it may wait for its database for days."""
 
 import os
 import subprocess
@@ -8,7 +7,7 @@ import sys
 PROGRAM = """
 import gc
 from dms.__main__ import _load
-from sluice.servicekit.process import run_service
+from sluice.servicekit.running.process import run_service
 try:
     run_service("dms", _load)
 except SystemExit as ending:
@@ -16,7 +15,7 @@ except SystemExit as ending:
 """
 
 
-def test_it_is_looked_for_as_soon_as_all_is_loaded() -> None:
+def test_garbage_collection_is_enabled_as_soon_as_all_modules_are_loaded() -> None:
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("SLUICE_")
     }

@@ -1,5 +1,4 @@
-"""What services show of how they stand: read from their own tables, on the same page as everything
-else they count."""
+"""Services read gauges from their tables and show them on the page of their metrics."""
 
 import importlib
 from uuid import uuid4
@@ -8,24 +7,24 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from scripts.docs.services import settings_class
+from sluice.contracts.common.states import TaskState
 from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
-from sluice.contracts.states import TaskState
 from sluice.embedded.services import SERVICES
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import OUTBOX_AGE, Gauges, Measurement, Report, rows_of
-from sluice.servicekit.lifecycle import running
+from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
 from tests.waiting import eventually
 from wms.metrics import WmsMetrics
 
 
-def shown(text: str) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
-    """Metric → labels → value, of a page that Prometheus reads."""
+def parse_metrics(text: str) -> dict[str, dict[tuple[tuple[str, str], ...], float]]:
+    """Return the values of a page of metrics by metric and labels."""
     found: dict[str, dict[tuple[tuple[str, str], ...], float]] = {}
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
@@ -49,20 +48,22 @@ async def test_every_gauge_of_a_service_can_be_read_from_its_tables(
     async with running(transport, links, service):
 
         async def read() -> bool:
-            page = shown((await links.http(name).get("/metrics")).text)
+            page = parse_metrics((await links.http(name).get("/metrics")).text)
             return page.get("sluice_dependency_up", {}).get((("dependency", "database"),)) == 1
 
         await eventually(read, what="the first reading")
         await gauges.read()
-        page = shown((await links.http(name).get("/metrics")).text)
+        page = parse_metrics((await links.http(name).get("/metrics")).text)
     assert page["sluice_loop_failures_total"][("loop", "gauges"),] == 0
     for measurement in gauges.measurements:
         labels = {frozenset(key for key, _ in sample) for sample in page.get(measurement.name, {})}
         assert labels <= {frozenset(measurement.labels)}, measurement.name
-        assert labels or measurement.labels, f"{measurement.name} is not on the page"
+        assert labels or measurement.labels, f"{measurement.name} is missing from the page"
 
 
-async def test_age_of_the_outbox_tells_how_long_messages_have_waited(database_url: str) -> None:
+async def test_outbox_age_gauge_is_the_waiting_time_of_the_oldest_message(
+    database_url: str,
+) -> None:
     database, metrics = Database(database_url, source="test"), ServiceMetrics()
     await Migrator(database_url, "wfms.intake.db.migrations").start()
     async with running(database):
@@ -72,15 +73,18 @@ async def test_age_of_the_outbox_tells_how_long_messages_have_waited(database_ur
         async with database.connection() as connection:
             await connection.execute("UPDATE outbox SET created_at = now() - interval '5 minutes'")
         assert 300 <= float((await OUTBOX_AGE.read(database))[0][0]) < 400
-        async with running(Gauges(database, metrics, health=answers("ok"))):
+        async with running(Gauges(database, metrics, health=health_report("ok"))):
 
             async def seen() -> bool:
-                return shown(metrics.render().decode())["sluice_outbox_oldest_seconds"][()] >= 300
+                return (
+                    parse_metrics(metrics.render().decode())["sluice_outbox_oldest_seconds"][()]
+                    >= 300
+                )
 
             await eventually(seen, what="the age on the page")
 
 
-async def test_labels_that_no_row_names_any_more_are_gone_and_what_does_not_answer_is_zero(
+async def test_labels_without_rows_disappear_and_an_unavailable_dependency_is_zero(
     database_url: str,
 ) -> None:
     database, metrics = Database(database_url, source="test"), ServiceMetrics()
@@ -94,16 +98,16 @@ async def test_labels_that_no_row_names_any_more_are_gone_and_what_does_not_answ
             )
             await connection.execute("CREATE TABLE things (kind text, number integer)")
             await connection.execute("INSERT INTO things VALUES ('a', 1), ('b', 2)")
-        gauges = Gauges(database, metrics, [measurement], health=answers("OSError: no route"))
+        gauges = Gauges(database, metrics, [measurement], health=health_report("OSError: no route"))
         await gauges.read()
-        assert shown(metrics.render().decode())["sluice_test"] == {
+        assert parse_metrics(metrics.render().decode())["sluice_test"] == {
             (("kind", "a"),): 1,
             (("kind", "b"),): 2,
         }
         async with database.connection() as connection:
             await connection.execute("DELETE FROM things WHERE kind = 'a'")
         await gauges.read()
-    page = shown(metrics.render().decode())
+    page = parse_metrics(metrics.render().decode())
     assert page["sluice_test"] == {(("kind", "b"),): 2}
     assert page["sluice_dependency_up"] == {(("dependency", "broker"),): 0}
     assert page["sluice_database_connections_limit"][()] == 8
@@ -118,17 +122,16 @@ async def test_connections_in_use_are_counted(database_url: str) -> None:
         assert database.connections().used == before
 
 
-def answers(answer: str) -> Report:
+def health_report(answer: str) -> Report:
     async def report() -> dict[str, str]:
         return {"broker": answer}
 
     return report
 
 
-def test_what_an_alert_counts_begins_with_nothing() -> None:
-    """Prometheus sees no increase where a counter's first value is 1: the first failure would wake
-    nobody."""
-    page = shown(WmsMetrics().render().decode())
+def test_counters_of_alerts_start_at_zero() -> None:
+    """Prometheus sees no increase if the first value of a counter is 1, so no alert would fire."""
+    page = parse_metrics(WmsMetrics().render().decode())
     assert page["sluice_tasks_ended_total"] == {
         (("state", state),): 0 for state in TaskState if state.final
     }

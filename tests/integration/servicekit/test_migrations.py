@@ -1,5 +1,4 @@
-"""Every service's database comes up to date when the service starts, whoever else starts at the
-same time."""
+"""A service migrates its database when it starts, also if several instances start together."""
 
 import asyncio
 
@@ -8,7 +7,7 @@ import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
 from sluice.servicekit.migrate import Migrator, revisions_of
 from tests.conftest import DatabaseFactory
 
@@ -27,7 +26,7 @@ async def revision_of(url: str) -> str:
 
 
 @pytest.mark.parametrize("versions", VERSIONS)
-def test_the_newest_revision_is_the_one_that_alembic_finds(versions: str) -> None:
+def test_newest_revision_is_the_head_that_alembic_finds(versions: str) -> None:
     config = Config()
     config.set_main_option("script_location", "sluice/servicekit/migrations")
     config.set_main_option("path_separator", "os")
@@ -46,6 +45,6 @@ async def test_instances_that_start_together_migrate_once(
     assert await revision_of(url) == revisions_of(versions).newest
 
 
-async def test_a_database_that_does_not_answer_is_said_plainly() -> None:
+async def test_migration_of_an_unreachable_database_names_the_database() -> None:
     with pytest.raises(NotAvailable, match=r"dms\.db\.migrations does not answer"):
         await Migrator("postgresql://nobody@127.0.0.1:1/nothing", "dms.db.migrations").start()

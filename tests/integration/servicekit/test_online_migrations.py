@@ -1,5 +1,4 @@
-"""Migrations run while others work on the database: they wait for no lock for long, and for ever
-until it is free."""
+"""Migrations of a database in use wait for each lock only briefly and retry until they get it."""
 
 import asyncio
 import sys
@@ -11,10 +10,10 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
 from sluice.servicekit import upgrade
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.startup import start_when_possible
+from sluice.servicekit.running.startup import start_when_possible
 from tests.waiting import eventually
 
 TEMPLATE = """
@@ -40,7 +39,7 @@ MakeVersions = Callable[..., str]
 
 @pytest.fixture
 def versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MakeVersions]:
-    """Gives the name of a package with one revision for each statement."""
+    """Return a function that creates a package with a revision for each statement."""
     monkeypatch.syspath_prepend(str(tmp_path))
     made: list[str] = []
 
@@ -75,7 +74,7 @@ async def value(url: str, statement: str) -> object:
 
 @asynccontextmanager
 async def transaction(url: str, statement: str) -> AsyncIterator[None]:
-    """Another session in the middle of a transaction."""
+    """Keep another session within a transaction."""
     connection = await asyncpg.connect(url)
     try:
         async with connection.transaction():
@@ -88,7 +87,7 @@ async def transaction(url: str, statement: str) -> AsyncIterator[None]:
 COLUMNS = "SELECT count(*) FROM information_schema.columns WHERE table_name = 'notes'"
 
 
-async def test_long_reader_makes_the_start_wait_and_then_go_on(
+async def test_migration_retries_while_a_long_transaction_reads_the_table(
     database_url: str, versions: MakeVersions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upgrade, "LOCK_TIMEOUT", "50ms")
@@ -102,7 +101,7 @@ async def test_long_reader_makes_the_start_wait_and_then_go_on(
         ):
             await migrator.start()
         assert await value(database_url, "SELECT 1 FROM notes UNION SELECT 1") == 1, (
-            "readers do not wait behind it"
+            "a query waited for the migration"
         )
         start = asyncio.create_task(
             start_when_possible(migrator, what="database", tell=lambda _, why: told.append(why))
@@ -118,7 +117,7 @@ async def test_long_reader_makes_the_start_wait_and_then_go_on(
     assert all("r2" in why for why in told)
 
 
-async def test_what_is_done_before_a_lock_is_missing_stays_done(
+async def test_revisions_before_a_missing_lock_stay_applied(
     database_url: str, versions: MakeVersions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upgrade, "LOCK_TIMEOUT", "50ms")
@@ -132,7 +131,7 @@ async def test_what_is_done_before_a_lock_is_missing_stays_done(
     assert await value(database_url, "SELECT version_num FROM alembic_version") == "r3"
 
 
-async def test_statement_that_takes_too_long_is_ended(
+async def test_slow_migration_statement_is_ended_by_its_timeout(
     database_url: str, versions: MakeVersions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(upgrade, "STATEMENT_TIMEOUT", "50ms")
@@ -145,11 +144,10 @@ async def test_statement_that_takes_too_long_is_ended(
         await Migrator(database_url, versions(MAKE, own, "op.execute('SELECT 1')", slow)).start()
 
 
-async def test_instances_together_build_an_index_without_locking_each_other_out(
+async def test_concurrent_instances_build_an_index_concurrently_without_a_deadlock(
     database_url: str, versions: MakeVersions
 ) -> None:
-    """Those who wait must not hold a snapshot: the index is finished only when all snapshots before
-    it are gone."""
+    """Waiting instances must not hold a snapshot: the index waits for older snapshots."""
     release = versions(MAKE, ADD, INDEX)
     async with asyncio.timeout(30):
         await asyncio.gather(*(Migrator(database_url, release).start() for _ in range(4)))
@@ -162,7 +160,7 @@ async def test_instances_together_build_an_index_without_locking_each_other_out(
     )
 
 
-async def test_instance_of_the_release_before_starts_on_the_new_schema(
+async def test_instance_of_the_previous_release_starts_on_the_new_schema(
     database_url: str, versions: MakeVersions
 ) -> None:
     before, after = versions(MAKE), versions(MAKE, ADD)
@@ -171,7 +169,7 @@ async def test_instance_of_the_release_before_starts_on_the_new_schema(
     assert await value(database_url, "SELECT version_num FROM alembic_version") == "r2"
 
 
-async def test_stop_in_the_middle_of_a_migration_leaves_nothing_behind(
+async def test_migration_that_is_stopped_midway_leaves_no_changes(
     database_url: str, versions: MakeVersions
 ) -> None:
     await Migrator(database_url, versions(MAKE)).start()

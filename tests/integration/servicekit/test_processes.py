@@ -1,4 +1,4 @@
-"""Services as processes: started before what they need is there, told to stop at any moment."""
+"""Service processes start before their dependencies and stop at any moment."""
 
 import asyncio
 import json
@@ -10,8 +10,8 @@ from uuid import UUID
 import pytest
 from pydantic import TypeAdapter
 
-from sluice.contracts.pilots import NodeResources, RegisterPilot
-from sluice.contracts.problems import Problem
+from sluice.contracts.common.problems import Problem
+from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
 from tests.conftest import DatabaseFactory
 from tests.integration.servicekit.process import COMMAND, MODULE, ServiceProcess
 from tests.servers.forwarder import Forwarder
@@ -33,7 +33,7 @@ async def postgres() -> AsyncIterator[NetworkPostgres]:
 
 @pytest.fixture
 async def start(tmp_path: Path) -> AsyncIterator[Start]:
-    """Starts ``[…, "dms"]`` with the settings given as ``database_url=…`` and so on."""
+    """Return a function that starts a command, with settings such as ``database_url=…``."""
     processes: list[ServiceProcess] = []
 
     def begin(command: list[str], **settings: str) -> ServiceProcess:
@@ -54,7 +54,7 @@ async def start(tmp_path: Path) -> AsyncIterator[Start]:
 @pytest.mark.parametrize(
     "command", [[*MODULE, "wms"], [*COMMAND, "wms"]], ids=["module", "command"]
 )
-async def test_starts_before_broker_and_database_and_says_what_it_waits_for(
+async def test_service_starts_before_its_broker_and_database_and_reports_the_wait(
     start: Start, command: list[str], postgres: NetworkPostgres, rabbitmq_server: RabbitServer
 ) -> None:
     (broker_port,) = free_ports(1)
@@ -102,11 +102,11 @@ async def test_starts_before_broker_and_database_and_says_what_it_waits_for(
     rabbitmq_server.delete_vhost(vhost)
     lines = [json.loads(line) for line in process.log.read_text().splitlines()]
     waits = [(line["what"], line["reason"]) for line in lines if line["event"] == "service.waiting"]
-    assert len(waits) == len(set(waits)) >= 4, "each reason is logged once"
+    assert len(waits) == len(set(waits)) >= 4, "a reason was logged twice"
     assert "secret" not in process.log.read_text()
 
 
-async def test_stops_at_once_while_it_waits(start: Start) -> None:
+async def test_service_stops_at_once_while_it_waits_for_its_broker(start: Start) -> None:
     process = start([*MODULE, "wfms.chains"], database_url=NOWHERE, broker_url=NOWHERE)
     await process.answers()
     await process.waits_for("transport", "refused")
@@ -126,7 +126,7 @@ async def test_every_service_starts_and_stops_as_a_process(
     assert await process.stop() == 0
 
 
-async def test_instances_that_start_together_make_the_database_once(
+async def test_instances_that_start_together_create_the_database_once(
     start: Start, make_database: DatabaseFactory
 ) -> None:
     database, broker = await make_database(), await make_database()
@@ -142,10 +142,10 @@ async def test_instances_that_start_together_make_the_database_once(
     assert "Traceback" not in logs
 
 
-async def test_request_that_waits_for_work_is_answered_when_the_process_stops(
+async def test_waiting_lease_request_is_answered_when_the_process_stops(
     start: Start, make_database: DatabaseFactory
 ) -> None:
-    """The server would wait for it until its own limit, and then cut it off."""
+    """Otherwise the server would wait until its own time limit and then cut the request off."""
     process = start(
         [*MODULE, "wms"],
         database_url=await make_database(),
@@ -175,7 +175,7 @@ async def test_request_that_waits_for_work_is_answered_when_the_process_stops(
     assert "exceeded" not in process.log.read_text()
 
 
-async def test_wrong_settings_end_the_process_with_a_sentence(start: Start) -> None:
+async def test_wrong_settings_end_the_process_with_a_plain_message(start: Start) -> None:
     process = start([*COMMAND, "intake"], broker_url=NOWHERE, page="many")
     assert await process.ended() == 2
     said = process.log.read_text()
@@ -184,7 +184,7 @@ async def test_wrong_settings_end_the_process_with_a_sentence(start: Start) -> N
     assert "Traceback" not in said
 
 
-async def test_port_that_is_taken_ends_the_process(start: Start) -> None:
+async def test_port_in_use_ends_the_process(start: Start) -> None:
     first = start([*MODULE, "dms"], database_url=NOWHERE, broker_url=NOWHERE)
     await first.answers()
     second = ServiceProcess(

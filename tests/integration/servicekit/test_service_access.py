@@ -1,4 +1,4 @@
-"""Services as processes that know one another by what they sign."""
+"""Services authenticate each other by signed tokens."""
 
 import time
 from collections.abc import AsyncIterator
@@ -9,12 +9,12 @@ from uuid import UUID
 import pytest
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.access import PILOT_TOKEN_HEADER, CallingService
-from sluice.contracts.pilots import NodeResources, RegisterPilot
-from sluice.contracts.problems import Forbidden, NotAvailable
+from sluice.contracts.access.access import PILOT_TOKEN_HEADER, CallingService
+from sluice.contracts.common.problems import Forbidden, NotAvailable
+from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
 from sluice.servicekit.access.service_keys import ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner
-from sluice.servicekit.service_clients import NetworkLinks
+from sluice.servicekit.running.service_clients import NetworkLinks
 from sluice.setup.service_keys import forget_old_keys, make_keys, rotate_keys
 from tests.conftest import DatabaseFactory
 from tests.integration.servicekit.process import COMMAND, MODULE, ServiceProcess
@@ -37,7 +37,7 @@ class Serve(Protocol):
 
 @pytest.fixture
 async def serve(tmp_path: Path, make_database: DatabaseFactory) -> AsyncIterator[Serve]:
-    """Starts a service as a process with these settings, and waits until it is ready."""
+    """Return a function that starts a service process and waits until it is ready."""
     processes: list[ServiceProcess] = []
 
     async def begin(service: str, **settings: str) -> ServiceProcess:
@@ -72,25 +72,25 @@ async def wms(serve: Serve, keys: Path) -> ServiceProcess:
     )
 
 
-def asking(wms: ServiceProcess, keys: Path, service: str, *, late: float = 0.0) -> NetworkLinks:
-    """``late``: seconds by which the asking service's clock is wrong."""
+def make_links(wms: ServiceProcess, keys: Path, service: str, *, late: float = 0.0) -> NetworkLinks:
+    """Return links of a service whose clock is wrong by ``late`` seconds."""
     signer = ServiceSigner(ServiceKeys(keys, service), lambda: time.time() + late)
     return NetworkLinks({"wms": f"http://127.0.0.1:{wms.port}"}, signer)
 
 
-async def test_services_are_known_by_what_they_sign(wms: ServiceProcess, keys: Path) -> None:
-    links = asking(wms, keys, CallingService.OPERATOR)
+async def test_service_token_gives_the_permissions_of_its_service(
+    wms: ServiceProcess, keys: Path
+) -> None:
+    links = make_links(wms, keys, CallingService.OPERATOR)
     assert (await WmsClient(links.http("wms")).pilots()).pilots == []
     await links.stop()
-    links = asking(wms, keys, CallingService.INTAKE)
+    links = make_links(wms, keys, CallingService.INTAKE)
     with pytest.raises(Forbidden, match=r"the service wfms\.intake may not do this"):
         await WmsClient(links.http("wms")).pilots()
     await links.stop()
 
 
-async def test_whoever_does_not_say_who_he_is_gets_nothing(
-    wms: ServiceProcess, tmp_path: Path
-) -> None:
+async def test_unauthenticated_requests_are_refused(wms: ServiceProcess, tmp_path: Path) -> None:
     another = tmp_path / "another"
     make_keys(another)
     forged = ServiceSigner(ServiceKeys(another, CallingService.OPERATOR)).token(CallingService.WMS)
@@ -106,7 +106,7 @@ async def test_whoever_does_not_say_who_he_is_gets_nothing(
     assert (await wms.http.get("/healthz")).status_code == 200
 
 
-async def test_metrics_have_a_token_of_their_own(wms: ServiceProcess) -> None:
+async def test_metrics_token_reads_only_metrics(wms: ServiceProcess) -> None:
     known = {"authorization": f"Bearer {METRICS}"}
     answer = await wms.http.get("/metrics", headers=known)
     assert (answer.status_code, "sluice_" in answer.text) == (200, True)
@@ -115,7 +115,7 @@ async def test_metrics_have_a_token_of_their_own(wms: ServiceProcess) -> None:
     assert (await wms.http.put("/api/v1/limits", headers=known)).status_code == 403
 
 
-async def test_pilots_register_with_their_token_and_act_with_the_one_they_get(
+async def test_pilot_registers_with_the_shared_token_and_acts_with_its_own(
     wms: ServiceProcess,
 ) -> None:
     uid = UUID(int=7)
@@ -137,28 +137,32 @@ async def test_pilots_register_with_their_token_and_act_with_the_one_they_get(
 
 
 @pytest.mark.parametrize("late", [DAY, -DAY])
-async def test_a_clock_that_is_wrong_makes_a_service_unavailable_and_refuses_nothing(
+async def test_service_with_a_wrong_clock_is_answered_503_instead_of_a_refusal(
     wms: ServiceProcess, keys: Path, late: float
 ) -> None:
-    links = asking(wms, keys, CallingService.OPERATOR, late=late)
+    links = make_links(wms, keys, CallingService.OPERATOR, late=late)
     with pytest.raises(NotAvailable, match=r"the token of the service wfms\.operator"):
         await WmsClient(links.http("wms")).pilots()
     await links.stop()
 
 
-async def test_keys_are_changed_while_services_ask(wms: ServiceProcess, keys: Path) -> None:
-    links = asking(wms, keys, CallingService.OPERATOR)
+async def test_requests_succeed_while_service_keys_are_rotated(
+    wms: ServiceProcess, keys: Path
+) -> None:
+    links = make_links(wms, keys, CallingService.OPERATOR)
     client = WmsClient(links.http("wms"))
     for change in (make_keys, rotate_keys, forget_old_keys, rotate_keys, forget_old_keys):
         change(keys)
         assert (await client.pilots()).pilots == [], change
     await links.stop()
-    fresh = asking(wms, keys, CallingService.OPERATOR)
+    fresh = make_links(wms, keys, CallingService.OPERATOR)
     assert (await WmsClient(fresh.http("wms")).pilots()).pilots == []
     await fresh.stop()
 
 
-async def test_a_service_without_its_key_ends_with_a_sentence(tmp_path: Path, keys: Path) -> None:
+async def test_service_without_its_key_ends_with_a_plain_message(
+    tmp_path: Path, keys: Path
+) -> None:
     (keys / "wms.key").unlink()
     nowhere = "postgresql://nobody:nothing@127.0.0.1:1/nothing"
     settings = {
@@ -174,18 +178,18 @@ async def test_a_service_without_its_key_ends_with_a_sentence(tmp_path: Path, ke
     await process.clean_up()
 
 
-async def test_a_service_without_keys_takes_what_those_with_keys_ask(
+async def test_service_without_keys_accepts_requests_of_services_with_keys(
     serve: Serve, keys: Path
 ) -> None:
-    """While keys come to one service after the other, all go on."""
+    """Services keep working while an administrator gives them keys one after the other."""
     process = await serve(CallingService.WMS, pilot_keys="one that signs", pilot_token=PILOTS)
-    links = asking(process, keys, CallingService.OPERATOR)
+    links = make_links(process, keys, CallingService.OPERATOR)
     assert (await WmsClient(links.http("wms")).pilots()).pilots == []
     await links.stop()
     assert (await process.http.get("/api/v1/pilots")).status_code == 200
 
 
-async def test_people_need_no_credential_at_the_dms_and_do_nothing_that_services_do(
+async def test_people_need_no_credential_at_the_dms_and_lack_service_permissions(
     serve: Serve, keys: Path, tmp_path: Path
 ) -> None:
     process = await serve(CallingService.DMS, service_keys=str(keys))
@@ -200,11 +204,11 @@ async def test_people_need_no_credential_at_the_dms_and_do_nothing_that_services
     answer = await process.http.get(
         "/api/v1/datasets", headers={"authorization": f"Bearer {forged}"}
     )
-    assert answer.status_code == 401, "to a service whose key is not known it is unavailable"
+    assert answer.status_code == 401, "a token signed by an unknown key was accepted"
     signer = ServiceSigner(ServiceKeys(keys, CallingService.WMS))
     known = {"authorization": f"Bearer {signer.token(CallingService.DMS)}"}
     look = await process.http.post("/api/v1/files/look", json={}, headers=known)
-    assert look.status_code == 422, "it is asked, and says what is wrong with the request"
+    assert look.status_code == 422, "the request of a service was not validated"
 
 
 OWN = "sluice_0123456789abcdef0123456789abcdef"
@@ -212,7 +216,7 @@ OWN = "sluice_0123456789abcdef0123456789abcdef"
 
 @pytest.fixture
 async def with_accounts(serve: Serve, keys: Path) -> tuple[ServiceProcess, ServiceProcess]:
-    """The operator service and the DMS, where people have accounts."""
+    """Start the operator service and the DMS with accounts enabled."""
     told = {"service_keys": str(keys), "accounts": "true"}
     operator = await serve("operator", **told, admin_token=OWN)
     address = f"http://127.0.0.1:{operator.port}"
@@ -223,7 +227,7 @@ def bearer(token: str) -> dict[str, str]:
     return {"authorization": f"Bearer {token}"}
 
 
-async def test_where_people_have_accounts_a_token_of_theirs_opens_every_service(
+async def test_account_token_authenticates_at_every_service(
     with_accounts: tuple[ServiceProcess, ServiceProcess],
 ) -> None:
     operator, dms = with_accounts
@@ -235,17 +239,17 @@ async def test_where_people_have_accounts_a_token_of_theirs_opens_every_service(
     made = await operator.http.post("/api/v1/tokens", json=new, headers=bearer(OWN))
     viewer = bearer(made.json()["secret"])
     for headers, may in ((viewer, False), (bearer(OWN), True)):
-        for _ in range(2):  # asked for, and remembered
+        for _ in range(2):  # first from the operator service, then from the cache
             assert (await dms.http.get("/api/v1/datasets", headers=headers)).status_code == 200
         look = await dms.http.post("/api/v1/files/look", json={}, headers=headers)
-        assert look.status_code == 403, "a person is no service"
+        assert look.status_code == 403, "a person got the permission of a service"
         filled = await dms.http.post("/api/v1/datasets", json={}, headers=headers)
-        assert filled.status_code == (422 if may else 403), "who may is told what is wrong"
+        assert filled.status_code == (422 if may else 403), "the answer does not follow the role"
     holders = await operator.http.post("/api/v1/token-holders", json={}, headers=bearer(OWN))
-    assert holders.status_code == 403, "whose a token is services alone are told"
+    assert holders.status_code == 403, "a person could ask for the holder of a token"
 
 
-async def test_a_token_that_is_taken_back_opens_nothing_soon(
+async def test_revoked_token_is_refused_by_every_service_soon(
     with_accounts: tuple[ServiceProcess, ServiceProcess],
 ) -> None:
     operator, dms = with_accounts
@@ -263,7 +267,7 @@ async def test_a_token_that_is_taken_back_opens_nothing_soon(
     await eventually(refused, what="the DMS asks again whose the token is")
 
 
-async def test_people_sign_in_at_the_page_and_out_everywhere(
+async def test_person_signs_in_on_the_page_and_signs_out_everywhere(
     with_accounts: tuple[ServiceProcess, ServiceProcess],
 ) -> None:
     operator, _ = with_accounts
@@ -281,7 +285,7 @@ async def test_people_sign_in_at_the_page_and_out_everywhere(
     assert (await operator.http.get("/templates", headers=copied)).status_code == 401
 
 
-async def test_while_nobody_can_say_whose_a_token_is_nobody_is_refused(
+async def test_tokens_are_answered_503_while_the_operator_service_is_unavailable(
     serve: Serve, keys: Path
 ) -> None:
     dms = await serve(
@@ -306,7 +310,7 @@ async def test_while_nobody_can_say_whose_a_token_is_nobody_is_refused(
         ({"ADMIN_TOKEN": "x" * 40}, "must begin with sluice_ and have 32 characters"),
     ],
 )
-async def test_settings_that_do_not_fit_end_the_service_with_a_sentence(
+async def test_contradictory_settings_end_the_service_with_a_plain_message(
     tmp_path: Path, settings: dict[str, str], sentence: str
 ) -> None:
     nowhere = "postgresql://nobody:nothing@127.0.0.1:1/nothing"

@@ -12,7 +12,7 @@ Logins = Callable[..., list[ServiceLogin]]
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[NetworkPostgres]:
-    """A running server with passwords; each test uses names of its own."""
+    """A running server with passwords. Each test uses names of its own."""
     server = make_network_postgres()
     asyncio.run(server.start())
     yield server
@@ -21,8 +21,10 @@ def postgres() -> Iterator[NetworkPostgres]:
 
 @pytest.fixture
 def logins() -> Logins:
-    """Gives a login for each service, with names that need quoting; ``words``: part of all
-    passwords."""
+    """Return a function that gives each service a login whose name needs quoting.
+
+    ``words`` is a part of all passwords.
+    """
     tag = uuid.uuid4().hex[:6]
 
     def make(words: str = "p'a\"ss:word") -> list[ServiceLogin]:

@@ -1,4 +1,4 @@
-"""The login for backups streams what the server writes, and reads no tables."""
+"""The login for backups may stream the write-ahead log and read no tables."""
 
 import subprocess
 from urllib.parse import quote
@@ -16,7 +16,7 @@ BACKUP = ServiceLogin("the backup", "the backup", "se'cret", "postgres", "SLUICE
 
 
 def stream(server: NetworkPostgres, login: ServiceLogin) -> "subprocess.CompletedProcess[str]":
-    """What a backup begins with."""
+    """Run the command that starts a backup."""
     url = (
         f"postgresql://{quote(login.user)}:{quote(login.password)}@127.0.0.1:{server.port}/postgres"
     )
@@ -32,7 +32,7 @@ def stream(server: NetworkPostgres, login: ServiceLogin) -> "subprocess.Complete
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
-async def test_backups_may_stream_and_services_may_not(
+async def test_backup_login_may_stream_and_service_logins_may_not(
     postgres: NetworkPostgres, logins: Logins
 ) -> None:
     changes = await set_up_databases(postgres.admin_url, logins(), BACKUP)
@@ -52,7 +52,7 @@ async def test_backups_may_stream_and_services_may_not(
         )
 
 
-async def test_a_service_does_not_keep_the_right_to_stream(
+async def test_setup_revokes_the_replication_right_of_a_service(
     postgres: NetworkPostgres, logins: Logins
 ) -> None:
     await set_up_databases(postgres.admin_url, logins())

@@ -1,5 +1,4 @@
-"""`sluice setup broker`: virtual host, logins with the rights they need, and queues, on a real
-RabbitMQ."""
+"""`sluice setup broker` creates the virtual host, logins with their rights, and queues."""
 
 import asyncio
 from collections.abc import Iterator
@@ -12,10 +11,10 @@ from aio_pika.exceptions import ChannelClosed, ProbableAuthenticationError
 from typer.testing import CliRunner
 
 from sluice.cli.app import command_line
+from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.contracts.messages import QUEUES
-from sluice.contracts.problems import Conflict, NotAvailable
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport
 from sluice.setup.broker import set_up_broker
@@ -25,7 +24,7 @@ from tests.servers.rabbitmq import RabbitServer, free_ports
 
 
 class Broker:
-    """The broker as its administrator sees it."""
+    """RabbitMQ as its administrator sees it."""
 
     def __init__(self, server: RabbitServer) -> None:
         self.server = server
@@ -78,7 +77,7 @@ def of(users: list[ServiceLogin], service: str) -> ServiceLogin:
     return next(user for user in users if user.service == service)
 
 
-async def test_services_work_with_their_own_rights_and_no_others(
+async def test_service_logins_have_only_the_rights_that_they_need(
     broker: Broker, users: list[ServiceLogin]
 ) -> None:
     assert await set_up_broker(broker.management, users)
@@ -100,7 +99,9 @@ async def test_services_work_with_their_own_rights_and_no_others(
             await channel.declare_queue("mine")
 
 
-async def test_repetition_changes_nothing(broker: Broker, users: list[ServiceLogin]) -> None:
+async def test_repeated_broker_setup_changes_nothing(
+    broker: Broker, users: list[ServiceLogin]
+) -> None:
     changes = await set_up_broker(broker.management, users)
     assert {f"queues: {queue} made" for queue in QUEUES} <= set(changes)
     before = broker.ask("GET", "definitions")
@@ -108,7 +109,9 @@ async def test_repetition_changes_nothing(broker: Broker, users: list[ServiceLog
     assert broker.ask("GET", "definitions") == before
 
 
-async def test_new_password_of_the_settings_is_taken_over(broker: Broker, logins: Logins) -> None:
+async def test_broker_setup_takes_over_a_new_password_from_the_settings(
+    broker: Broker, logins: Logins
+) -> None:
     old, new = in_one_host(logins()), in_one_host(logins("another"))
     await set_up_broker(broker.management, old)
     changed = [of(new, "dms"), *(one for one in old if one.service != "dms")]
@@ -121,7 +124,7 @@ async def test_new_password_of_the_settings_is_taken_over(broker: Broker, logins
         await aio_pika.connect(broker.url(of(old, "dms")))
 
 
-async def test_what_was_taken_away_or_changed_comes_back(
+async def test_broker_setup_restores_deleted_queues_and_changed_rights(
     broker: Broker, users: list[ServiceLogin]
 ) -> None:
     await set_up_broker(broker.management, users)
@@ -135,7 +138,9 @@ async def test_what_was_taken_away_or_changed_comes_back(
     assert await set_up_broker(broker.management, users) == []
 
 
-async def test_messages_that_wait_stay(broker: Broker, users: list[ServiceLogin]) -> None:
+async def test_broker_setup_keeps_waiting_messages(
+    broker: Broker, users: list[ServiceLogin]
+) -> None:
     await set_up_broker(broker.management, users)
     chains = broker.transport(of(users, "wfms.chains"))
     async with running(chains):
@@ -147,7 +152,7 @@ async def test_messages_that_wait_stay(broker: Broker, users: list[ServiceLogin]
         assert await wms.depth("wms.tasks") == 1
 
 
-async def test_queue_made_otherwise_is_said_plainly(
+async def test_queue_with_other_arguments_is_refused_by_name(
     broker: Broker, users: list[ServiceLogin]
 ) -> None:
     vhost = users[0].place
@@ -161,7 +166,7 @@ async def test_queue_made_otherwise_is_said_plainly(
         await set_up_broker(broker.management, users)
 
 
-async def test_administrator_and_address_that_cannot_be_right_are_refused(
+async def test_wrong_administrator_and_unreachable_broker_are_refused(
     broker: Broker, users: list[ServiceLogin]
 ) -> None:
     with pytest.raises(NotAvailable, match="does not know the administrator"):
@@ -176,7 +181,7 @@ async def test_administrator_and_address_that_cannot_be_right_are_refused(
         await set_up_broker(broker.management, [guest, *users])
 
 
-async def test_command_reads_the_services_own_settings(
+async def test_setup_broker_command_reads_the_settings_of_the_services(
     broker: Broker, users: list[ServiceLogin], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for service in SERVICES:

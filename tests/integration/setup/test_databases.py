@@ -1,5 +1,4 @@
-"""`sluice setup databases`: each service has a login and a database of its own, and no way into
-another's."""
+"""`sluice setup databases` gives each service a login and a database that no other may enter."""
 
 import asyncio
 from urllib.parse import quote
@@ -9,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sluice.cli.app import command_line
-from sluice.contracts.problems import Conflict, NotAvailable
+from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.servicekit.migrate import Migrator
 from sluice.setup.databases import set_up_databases
 from sluice.setup.logins import SERVICES, ServiceLogin
@@ -38,7 +37,7 @@ async def value(server: NetworkPostgres, login: ServiceLogin, statement: str) ->
         await connection.close()
 
 
-async def test_each_login_works_on_its_own_database_and_on_no_other(
+async def test_each_login_works_on_its_own_database_only(
     postgres: NetworkPostgres, logins: Logins
 ) -> None:
     await set_up_databases(postgres.admin_url, logins())
@@ -57,14 +56,16 @@ async def test_each_login_works_on_its_own_database_and_on_no_other(
             await value(postgres, login, "CREATE DATABASE mine")
 
 
-async def test_repetition_changes_nothing(postgres: NetworkPostgres, logins: Logins) -> None:
+async def test_repeated_database_setup_changes_nothing(
+    postgres: NetworkPostgres, logins: Logins
+) -> None:
     assert len(await set_up_databases(postgres.admin_url, logins())) == 2 * len(SERVICES)
     before = await _authentication(postgres)
     assert await set_up_databases(postgres.admin_url, logins()) == []
     assert await _authentication(postgres) == before
 
 
-async def test_new_password_of_the_settings_is_taken_over(
+async def test_database_setup_takes_over_a_new_password_from_the_settings(
     postgres: NetworkPostgres, logins: Logins
 ) -> None:
     await set_up_databases(postgres.admin_url, logins())
@@ -76,10 +77,10 @@ async def test_new_password_of_the_settings_is_taken_over(
         await connect(postgres, old, old.place)
 
 
-async def test_database_that_another_login_filled_is_taken_over(
+async def test_setup_takes_over_a_database_that_another_login_filled(
     postgres: NetworkPostgres, logins: Logins
 ) -> None:
-    """Before there were logins, the administrator's own served all."""
+    """Older installations used the administrator's login for all services."""
     (login,) = (login for login in logins() if login.service == "dms")
     await postgres.execute(
         f'CREATE DATABASE "{login.place}"', f'GRANT CONNECT ON DATABASE "{login.place}" TO PUBLIC'
@@ -98,7 +99,7 @@ async def test_database_that_another_login_filled_is_taken_over(
     assert await set_up_databases(postgres.admin_url, logins()) == []
 
 
-async def test_tables_of_a_login_that_is_there_stay_its_own(
+async def test_setup_keeps_the_tables_of_an_existing_login(
     postgres: NetworkPostgres, logins: Logins
 ) -> None:
     login = logins()[0]
@@ -118,7 +119,7 @@ async def test_tables_of_a_login_that_is_there_stay_its_own(
     assert await value(postgres, login, "SELECT n FROM kept") == 7
 
 
-async def test_right_given_to_another_service_is_taken_back(
+async def test_setup_revokes_rights_on_the_database_of_another_service(
     postgres: NetworkPostgres, logins: Logins
 ) -> None:
     await set_up_databases(postgres.admin_url, logins())
@@ -134,7 +135,7 @@ async def test_right_given_to_another_service_is_taken_back(
         await connect(postgres, other, mine.place)
 
 
-async def test_what_belongs_to_somebody_else_is_refused(
+async def test_setup_refuses_superusers_and_databases_of_other_services(
     postgres: NetworkPostgres, logins: Logins
 ) -> None:
     superuser = ServiceLogin("dms", "postgres", "x", "dms", "SLUICE_DMS_DATABASE_URL")
@@ -153,7 +154,7 @@ async def test_what_belongs_to_somebody_else_is_refused(
         await set_up_databases(f"postgresql://postgres:x@127.0.0.1:{nowhere}/postgres", logins())
 
 
-async def test_command_reads_the_services_own_settings(
+async def test_setup_databases_command_reads_the_settings_of_the_services(
     postgres: NetworkPostgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for service in SERVICES:

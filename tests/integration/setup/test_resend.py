@@ -1,4 +1,4 @@
-"""`sluice setup resend`: what was sent of late goes out once more, and nothing else does."""
+"""`sluice setup resend` sends recently sent messages again."""
 
 import asyncio
 
@@ -30,12 +30,12 @@ async def unsent(url: str) -> list[str]:
         await connection.close()
 
 
-async def test_each_service_sends_again_what_it_keeps(
+async def test_resend_marks_the_sent_messages_of_each_service_as_unsent(
     make_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     urls = {service: await make_database() for service in SERVICES}
     for service, url in urls.items():
-        # The servers of the tests ask for no password; the settings of a service name one.
+        # The servers of the tests need no password, but the settings of a service name one.
         monkeypatch.setenv(
             f"SLUICE_{service.removeprefix('wfms.').upper()}_DATABASE_URL",
             url.replace("postgres:@", f"{service}:x@"),

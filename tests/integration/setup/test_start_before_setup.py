@@ -1,5 +1,4 @@
-"""A service that starts before the administrator's setup waits for it: for its login, its database,
-its rights and its queues."""
+"""A service that starts before the setup waits for its login, database, rights and queues."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path

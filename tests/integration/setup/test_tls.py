@@ -1,5 +1,4 @@
-"""PostgreSQL and RabbitMQ on other machines: the URLs say that connections are encrypted, and with
-whom."""
+"""Services reach PostgreSQL and RabbitMQ on other machines over verified TLS."""
 
 import asyncio
 import os
@@ -12,9 +11,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
 from sluice.servicekit.database import Database
-from sluice.servicekit.queue_topology import sluice_topology
+from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.transport.base import TransportUnavailable
 from sluice.servicekit.transport.open import open_transport
 from sluice.setup.logins import ServiceLogin
@@ -27,7 +26,7 @@ from tests.servers.network_postgres import NetworkPostgres
 from tests.servers.rabbitmq import MISSING, RabbitServer, free_ports, start_local
 from tests.servers.tls_door import TlsDoor
 
-#: As in the page on production.
+#: The configuration that the page on production shows.
 RABBIT_TLS = """
 listeners.ssl.1 = 127.0.0.1:{amqps}
 management.ssl.ip = 127.0.0.1
@@ -41,7 +40,7 @@ management.ssl.keyfile = {key}
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """``stranger``: the file of an authority that has signed nothing here."""
+    """An authority and its certificate. ``stranger`` is the file of another authority."""
 
     authority: Authority
     certificate: Certificate
@@ -99,7 +98,7 @@ def _port(url: str) -> int:
 
 
 def run_setup(*command: str, **environment: str) -> str:
-    """The command as its container runs it; what it says."""
+    """Run the setup command as its container does, and return its exit status and output."""
     done = subprocess.run(
         [sys.executable, "-m", "sluice.cli", "setup", *command],
         env={"PATH": os.environ["PATH"], "HOME": "/nowhere"} | environment,
@@ -111,7 +110,7 @@ def run_setup(*command: str, **environment: str) -> str:
     return f"{done.returncode}: {done.stdout}{done.stderr}"
 
 
-async def test_an_installation_is_set_up_and_works_over_tls(
+async def test_installation_is_set_up_and_works_over_tls(
     broker: SecretBroker,
     door: TlsDoor,
     postgres: NetworkPostgres,
@@ -141,7 +140,7 @@ async def test_an_installation_is_set_up_and_works_over_tls(
     )
     assert untrusted.startswith("1: ")
     assert "its certificate is not trusted" in untrusted
-    # httpx takes the authority from this variable alone.
+    # httpx reads the authority from this variable only.
     administrators["SSL_CERT_FILE"] = str(ca)
     for what in ("broker", "databases"):
         said = await asyncio.to_thread(run_setup, what, **settings, **administrators)
@@ -162,7 +161,7 @@ async def test_an_installation_is_set_up_and_works_over_tls(
 
 
 @pytest.mark.parametrize("reason", ["the authority", "the name", "none at all"])
-async def test_a_database_that_is_another_one_is_not_available(
+async def test_database_with_a_wrong_certificate_is_not_available(
     door: TlsDoor, postgres: NetworkPostgres, trust: Trust, reason: str
 ) -> None:
     ca, host, port = trust.authority.file, "localhost", door.port
@@ -182,7 +181,7 @@ async def test_a_database_that_is_another_one_is_not_available(
 
 
 @pytest.mark.parametrize("reason", ["the authority", "the name", "none at all"])
-async def test_a_broker_that_is_another_one_is_not_available(
+async def test_broker_with_a_wrong_certificate_is_not_available(
     broker: SecretBroker, trust: Trust, reason: str
 ) -> None:
     vhost = "of-a-test"

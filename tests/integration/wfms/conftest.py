@@ -1,4 +1,4 @@
-"""A world for each test, on copies of databases that were migrated once."""
+"""A fresh `World` for each test, on copies of databases that are migrated once."""
 
 import uuid
 from collections.abc import AsyncIterator
@@ -14,7 +14,7 @@ from tests.servers.postgres import PostgresServer
 
 @pytest.fixture(scope="session")
 def migrated() -> dict[str, str]:
-    """Revisions → name of a database that has them."""
+    """Map a package of revisions to the name of a database that has them."""
     return {}
 
 
@@ -22,8 +22,10 @@ def migrated() -> dict[str, str]:
 async def make_migrated(
     postgres_server: PostgresServer, migrated: dict[str, str]
 ) -> AsyncIterator[MakeMigrated]:
-    """A function that gives the URL of a fresh database with these revisions; all are dropped after
-    the test."""
+    """Yield a function that returns the URL of a new migrated database.
+
+    All of them are dropped after the test.
+    """
     admin = await asyncpg.connect(postgres_server.url())
     made: list[str] = []
 

@@ -1,4 +1,4 @@
-"""Faults on purpose: a process that dies between any two lines, and services that do not answer."""
+"""Injected faults: a process that dies between any two lines, and services that do not answer."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -11,14 +11,15 @@ from sluice.servicekit.database import Connection, Database, Transaction
 
 
 class Crash(BaseException):
-    """The process is gone; nothing catches it, as nothing catches SIGKILL."""
+    """The process is gone: like SIGKILL, nothing catches this exception."""
 
 
 class Fuse:
-    """Counts the places passed; at place ``at`` everything ends (and stays ended). None: never.
+    """Count the places that the code passes, and crash for good at place ``at``; None means never.
 
-    ``stops``: the work is canceled there instead, as when its service is stopped: what clears up
-    still runs."""
+    With ``stops`` the work is canceled at that place, as if the service were stopped: cleanup still
+    runs.
+    """
 
     def __init__(self, at: int | None = None) -> None:
         self.at = at
@@ -38,7 +39,7 @@ class Fuse:
 
 
 class FragileDatabase(Database):
-    """May crash before each transaction, before its commit, and after it."""
+    """A database that may crash before each transaction, before its commit and after it."""
 
     fuse = Fuse()
 
@@ -57,8 +58,10 @@ class FragileDatabase(Database):
 
 
 class FragileHttp(httpx.AsyncBaseTransport):
-    """May crash before each request is sent, and after it was answered; or refuse to answer while
-    ``down``. ``asked``: method and path of each request."""
+    """A transport that may crash before a request and after its answer, or refuses while ``down``.
+
+    ``asked`` has the method and path of each request.
+    """
 
     def __init__(self, app: Any, fuse: Fuse) -> None:
         self._inner = httpx.ASGITransport(app)
@@ -70,7 +73,7 @@ class FragileHttp(httpx.AsyncBaseTransport):
         self.fuse.place()
         self.asked.append(f"{request.method} {request.url.path}")
         if self.down:
-            raise httpx.ConnectError("no answer, as the test wants it")
+            raise httpx.ConnectError("the test lets the service be down")
         response = await self._inner.handle_async_request(request)
         self.fuse.place()
         return response

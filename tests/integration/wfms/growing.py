@@ -1,4 +1,4 @@
-"""Chains whose outputs have files, and what collects them, for the tests of data sets that grow."""
+"""Chains whose outputs are collected in append-only data sets, and the templates that use those."""
 
 import hashlib
 from dataclasses import dataclass
@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.append_only import Collect, GrowthTrigger, Trigger
-from sluice.contracts.append_only_list import AppendOnlyDataset
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import NewFile
-from sluice.contracts.plan import Equals, Plan, Retention, Source, StepInput
-from sluice.contracts.states import ChainState, InputMode
-from sluice.contracts.tasks import Task
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.states import ChainState, InputMode
+from sluice.contracts.data.append_only import Collect, GrowthTrigger, Trigger
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
+from sluice.contracts.data.datasets import NewFile
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.templates.plan import Equals, Plan, Retention, Source, StepInput
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step
 
@@ -23,7 +23,7 @@ PAGES = {"type": Equals(value="pages")}
 
 @dataclass
 class SetClock:
-    """Stands where it was set."""
+    """A clock that shows the time it was set to."""
 
     time: datetime = datetime(2026, 10, 1, 12, tzinfo=UTC)
 
@@ -32,14 +32,14 @@ class SetClock:
 
 
 def collecting(*, into: Collect | None = CORPUS, **more: Any) -> Plan:
-    """One step, whose output is collected."""
+    """Return a plan of one step whose output is collected."""
     made = plan(step("only"), outputs=[("only", "out")], **more)
     outputs = [made.outputs[0].model_copy(update={"collect": into})]
     return made.model_copy(update={"outputs": outputs})
 
 
 def grown(**every: Any) -> Plan:
-    """Takes what is new in the corpus."""
+    """Return a plan that is triggered by new files in the corpus."""
     return collecting(
         into=None,
         match=PAGES,
@@ -49,7 +49,7 @@ def grown(**every: Any) -> Plan:
 
 
 def scheduled(schedule: str, zone: str = "UTC", **more: Any) -> Plan:
-    """Without data, unless it matches some."""
+    """Return a plan with a schedule, without a data set unless it matches some."""
     made = collecting(into=None, due=Trigger(schedule=schedule, zone=zone), **more)
     if more.get("match"):
         return made
@@ -63,7 +63,7 @@ def scheduled(schedule: str, zone: str = "UTC", **more: Any) -> Plan:
 
 
 async def write_output(world: World, task: Task, files: int) -> None:
-    """What its jobs write, registered."""
+    """Write and register the files that the jobs of a task produce."""
     for output in task.outputs:
         folder = Path(output.dat_out_url.removeprefix("file://"))
         made = [_write(folder / f"{seq:08d}.1-page.txt", task.uid, seq) for seq in range(files)]
@@ -81,7 +81,7 @@ def _write(path: Path, task: UUID, seq: int) -> NewFile:
 
 
 async def carry(world: World, chain: Chain, *, files: int = 2) -> Chain:
-    """To its end, with so many files in its output; what is collected waits for that."""
+    """Run a chain to its end with ``files`` output files, without their collection."""
     await world.start_steps()
     await world.deliver()
     for task in [task for task in world.wms.tasks.values() if task.chain_uid == chain.uid]:
@@ -98,9 +98,11 @@ async def carry(world: World, chain: Chain, *, files: int = 2) -> Chain:
 
 
 async def collect(world: World, name: str, *, files: int = 2, plan: Plan | None = None) -> Chain:
-    """A chain that has finished, its output in the corpus."""
+    """Run a chain to its end and collect its output in the corpus."""
     template = world.template(plan or collecting(), name=f"of-{name}")
-    world.templates.remove(template)  # it is asked for
+    world.templates.remove(
+        template
+    )  # The chain is requested; the intake must not match the template.
     chain = await carry(
         world, await world.new_chain(await world.input(name), template), files=files
     )
@@ -109,12 +111,12 @@ async def collect(world: World, name: str, *, files: int = 2, plan: Plan | None 
 
 
 async def corpus(world: World) -> AppendOnlyDataset:
-    (found,) = await world.dms.standing()
+    (found,) = await world.dms.append_only_datasets()
     return found
 
 
 async def take(world: World) -> list[Chain]:
-    """What is due begins; gives all chains of templates that are due, the oldest first."""
+    """Start what is due, and return all chains of triggered templates, the oldest first."""
     await world.start_due()
     await world.close_slices()
     await world.take_in()
@@ -130,7 +132,7 @@ async def taken(world: World) -> list[Chain]:
 
 
 async def files_given(world: World, chains: list[Chain]) -> list[str]:
-    """Names of all files of their inputs."""
+    """Return the names of all files in the inputs of the chains."""
     return [
         file.name for chain in chains for file in (await world.dms.files(chain.dataset_uid)).files
     ]

@@ -1,5 +1,4 @@
-"""Chains are counted by the database, and failed ones need attention until somebody has seen
-them."""
+"""The database counts chains, and failed chains need attention until somebody acknowledges them."""
 
 import json
 from typing import Any
@@ -7,11 +6,11 @@ from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.attention import Acknowledge, ChainCounts
-from sluice.contracts.chains import Chain, ChainPage, ChainTask, RerunChain
-from sluice.contracts.plan import Source
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.states import ChainState, StepState
+from sluice.contracts.chains.attention import Acknowledge, ChainCounts
+from sluice.contracts.chains.chains import Chain, ChainPage, ChainTask, RerunChain
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.common.states import ChainState, StepState
+from sluice.contracts.templates.plan import Source
 from tests.integration.wfms.test_reruns import HOUR, run
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step
@@ -37,7 +36,7 @@ async def needed(world: World) -> list[Chain]:
     return (await world.chains.chains(attention=True)).chains
 
 
-async def test_failed_chain_needs_attention_until_somebody_has_seen_it(world: World) -> None:
+async def test_failed_chain_needs_attention_until_somebody_acknowledges_it(world: World) -> None:
     failed = await failed_chain(world)
     assert failed.state is ChainState.FAILED
     later = await world.input("later")
@@ -45,7 +44,7 @@ async def test_failed_chain_needs_attention_until_somebody_has_seen_it(world: Wo
         await world.new_chain(later, world.template(ONE, name=f"later-{number}"))
     await run(world, turns=3)
     assert [needing.uid for needing in await needed(world)] == [failed.uid], (
-        "however many chains ended since"
+        "newer ended chains do not hide the failed chain"
     )
     assert await world.chains.counts() == ChainCounts(in_progress=0, uploading=0, attention=1)
     seen = await world.chains.acknowledge_chain(failed.uid, ANN)
@@ -57,13 +56,13 @@ async def test_failed_chain_needs_attention_until_somebody_has_seen_it(world: Wo
     ):
         await world.chains.acknowledge_chain(failed.uid, BOB)
     again = await world.chains.acknowledge_chain(failed.uid, ANN)
-    assert again.acknowledged == seen.acknowledged, "the first stays"
+    assert again.acknowledged == seen.acknowledged, "the first acknowledgement is kept"
     assert await needed(world) == []
     assert (await world.chains.counts()).attention == 0
     assert (await world.chain(failed.uid)).acknowledged == seen.acknowledged
 
 
-async def test_only_failed_chains_are_acknowledged(world: World) -> None:
+async def test_only_failed_chains_can_be_acknowledged(world: World) -> None:
     running = await world.new_chain(await world.input("a"), world.template(ONE))
     with pytest.raises(Conflict, match="is in_progress, and needs nobody"):
         await world.chains.acknowledge_chain(running.uid, ANN)
@@ -76,7 +75,7 @@ async def test_only_failed_chains_are_acknowledged(world: World) -> None:
         assert answer.status_code == 422
 
 
-async def test_failed_chain_that_was_run_again_or_discarded_needs_nobody(world: World) -> None:
+async def test_rerun_or_discarded_failed_chain_needs_no_attention(world: World) -> None:
     first, second = await failed_chain(world, "a"), await failed_chain(world, "b")
     assert [needing.uid for needing in await needed(world)] == [second.uid, first.uid]
     rerun, _ = await world.chains.rerun_chain(first.uid, RerunChain(key=uuid4()))
@@ -86,7 +85,7 @@ async def test_failed_chain_that_was_run_again_or_discarded_needs_nobody(world: 
     assert [needing.uid for needing in await needed(world)] == [rerun.uid], "the rerun failed, too"
 
 
-async def test_chain_whose_step_cannot_go_on_needs_attention_as_long_as_that_lasts(
+async def test_chain_with_a_blocked_step_needs_attention_until_the_step_continues(
     world: World,
 ) -> None:
     chain = await world.new_chain(await world.input("a"), world.template(ONE))
@@ -98,7 +97,7 @@ async def test_chain_whose_step_cannot_go_on_needs_attention_as_long_as_that_las
     assert await needed(world) == []
 
 
-async def test_chains_under_way_are_all_counted(world: World) -> None:
+async def test_all_running_chains_are_counted(world: World) -> None:
     dataset = await world.input("a")
     for number in range(76):
         await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))
@@ -106,7 +105,7 @@ async def test_chains_under_way_are_all_counted(world: World) -> None:
     assert await world.chains.counts() == ChainCounts(in_progress=76, uploading=0, attention=0)
 
 
-async def test_chains_that_ended_last_come_first_however_long_they_took(world: World) -> None:
+async def test_chains_that_ended_last_are_listed_first(world: World) -> None:
     dataset = await world.input("a")
     uids = [
         (await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))).uid
@@ -120,11 +119,11 @@ async def test_chains_that_ended_last_come_first_however_long_they_took(world: W
         "/api/v1/chains", params={"ended": True, "limit": 1}
     )
     assert ChainPage.model_validate_json(page.content).after is None, (
-        "places in the order of making say nothing here"
+        "cursors follow the order of creation and are of no use here"
     )
 
 
-async def test_chains_of_one_template_are_listed_page_by_page(world: World) -> None:
+async def test_chains_of_one_template_are_listed_in_pages(world: World) -> None:
     dataset = await world.input("a")
     for number in range(4):
         await world.new_chain(dataset, world.template(ONE, name=f"wf-{number % 2}", version=number))
@@ -148,7 +147,7 @@ async def test_chains_of_one_template_are_listed_page_by_page(world: World) -> N
         ({"owner": "anna", "meta": ["run=7"]}, []),
     ],
 )
-async def test_chains_pass_all_filters(
+async def test_chains_are_listed_by_all_filters_together(
     world: World, filters: dict[str, Any], expected: list[int]
 ) -> None:
     metas: list[dict[str, Any]] = [{"run": 7}, {"run": 7, "detector": "north"}, {"run": "7"}]
@@ -178,14 +177,12 @@ async def test_chains_pass_all_filters(
 
 
 @pytest.mark.parametrize("meta", [["run"], ["=7"], ["run=7", "run=8"], ["run=1e999"]])
-async def test_a_metadata_filter_that_is_not_key_and_value_is_refused(
-    world: World, meta: list[str]
-) -> None:
+async def test_malformed_metadata_filter_is_refused(world: World, meta: list[str]) -> None:
     with pytest.raises(Unprocessable, match=r"query\.meta: "):
         await world.chains.chains(meta=meta)
 
 
-async def test_chains_are_looked_up_together(world: World) -> None:
+async def test_several_chains_are_looked_up_in_one_request(world: World) -> None:
     dataset = await world.input("a")
     uids = [
         (await world.new_chain(dataset, world.template(ONE, name=f"wf-{number}"))).uid
@@ -196,7 +193,7 @@ async def test_chains_are_looked_up_together(world: World) -> None:
     assert await world.chains.known_chains([]) == []
 
 
-async def test_counts_and_what_needs_attention_are_found_by_indexes(world: World) -> None:
+async def test_counts_and_attention_use_indexes(world: World) -> None:
     await world.new_chain(await world.input("a"), world.template(ONE))
     for statement, arguments in (
         (attention.UNDER_WAY, (["a", "b"],)),
@@ -220,11 +217,11 @@ async def test_counts_and_what_needs_attention_are_found_by_indexes(world: World
         (ChainQuery(owner="anna"), "chains_by_owner"),
     ],
 )
-async def test_filters_can_be_answered_by_an_index(
+async def test_owner_and_metadata_filters_can_use_an_index(
     world: World, query: ChainQuery, index: str
 ) -> None:
     async with world.databases["wfms.chains"].transaction() as transaction:
-        # Of an empty table, every plan is as cheap as another.
+        # All plans of an empty table cost the same, so that other plans must be disabled.
         for way in ("seqscan", "indexscan"):
             await transaction.connection.execute(f"SET LOCAL enable_{way} = off")
         text = await transaction.connection.fetchval(
@@ -234,7 +231,7 @@ async def test_filters_can_be_answered_by_an_index(
     assert index in text
 
 
-async def test_tasks_are_listed_page_by_page_to_the_last(world: World) -> None:
+async def test_tasks_are_listed_in_pages(world: World) -> None:
     dataset = await world.input("a")
     for number in range(5):
         await world.new_chain(dataset, world.template(TWO, name=f"wf-{number}"))
@@ -251,10 +248,13 @@ async def test_tasks_are_listed_page_by_page_to_the_last(world: World) -> None:
             break
     assert found == whole
     assert (await world.chains.tasks(limit=3)).after is None, (
-        "who does not ask for pages is told nothing it might not know"
+        "a client that does not ask for pages gets no cursor"
     )
     mine = whole[0].chain_uid
-    for parameter in ("chain_uid", "chain"):  # the latter of the release before
+    for parameter in (
+        "chain_uid",
+        "chain",
+    ):  # The second parameter is that of the previous release.
         of_one = await world.chains._http.get("/api/v1/tasks", params={parameter: str(mine)})
         assert {task["chain_uid"] for task in of_one.json()["tasks"]} == {str(mine)}
     ended = await world.chains.tasks(limit=3, state=StepState.FINISHED, paged=True)

@@ -5,18 +5,9 @@ from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.chains import Watch
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.plan import (
-    Between,
-    Equals,
-    Glob,
-    Parameter,
-    ParameterRef,
-    Require,
-)
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.states import (
+from sluice.contracts.chains.chains import Watch
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.common.states import (
     ChainState,
     DatasetState,
     DatasetType,
@@ -25,11 +16,20 @@ from sluice.contracts.states import (
     TaskState,
     WatchKind,
 )
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.templates.plan import (
+    Between,
+    Equals,
+    Glob,
+    Parameter,
+    ParameterRef,
+    Require,
+)
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
 
 
-async def test_a_data_set_becomes_an_output(world: World) -> None:
+async def test_data_set_is_processed_to_an_uploaded_output(world: World) -> None:
     world.template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
     first = await world.input("run-7", meta={"kind": "raw", "produced": {"events": 7}})
     for _ in range(5):
@@ -39,7 +39,7 @@ async def test_a_data_set_becomes_an_output(world: World) -> None:
     assert [step.state for step in chain.steps] == [StepState.FINISHED] * 3
     kept = [dataset for dataset in chain.datasets if dataset.uid not in world.deletions]
     assert [(dataset.step, dataset.port) for dataset in kept] == [("merge", "out"), ("merge", None)]
-    assert world.deletions[-1] == first.uid, "the first input goes last"
+    assert world.deletions[-1] == first.uid, "the first input is deleted last"
     assert len(world.deletions) == len(set(world.deletions)) == 5
     output = await world.dms.dataset(kept[0].uid)
     assert output.state is DatasetState.UPLOADED
@@ -56,7 +56,7 @@ async def test_a_data_set_becomes_an_output(world: World) -> None:
     assert await world.rows("wfms.watcher", "SELECT 1 FROM watches WHERE NOT reported") == []
 
 
-async def test_all_uploads_are_asked_for_in_one_request_and_one_that_is_gone_keeps_no_other_waiting(
+async def test_uploads_are_polled_in_one_request_and_a_missing_one_blocks_no_other(
     world: World,
 ) -> None:
     template = world.template(plan(step("only"), outputs=[("only", "out")]))
@@ -90,7 +90,7 @@ async def test_all_uploads_are_asked_for_in_one_request_and_one_that_is_gone_kee
     ] == [lost.uid]
 
 
-async def test_invariant_1_one_chain_per_data_set_template_version_and_parameters_given(
+async def test_invariant_1_one_chain_per_data_set_template_version_and_parameters(
     world: World,
 ) -> None:
     parameters = {
@@ -101,7 +101,7 @@ async def test_invariant_1_one_chain_per_data_set_template_version_and_parameter
     dataset = await world.input("a", meta={"kind": "raw"})
     request = world.request(dataset, template, kind="raw")
     first, made = await world.chains.new_chain(request)
-    assert made, "as the intake asks: its values come from the metadata"
+    assert made, "the intake's request has the values of the metadata"
     assert await world.chains.new_chain(world.request(dataset, template)) == (first, False)
     other = world.request(dataset, template, kind="raw", cut=5)
     answers = await asyncio.gather(*(world.chains.new_chain(other) for _ in range(4)))
@@ -114,7 +114,7 @@ async def test_invariant_1_one_chain_per_data_set_template_version_and_parameter
     assert len({first.uid, second, again.uid}) == len((await world.chains.chains()).chains) == 3
 
 
-async def test_parameters_are_checked_and_reach_the_task(world: World) -> None:
+async def test_parameters_are_checked_and_passed_to_the_task(world: World) -> None:
     parameters = {
         "cut": Parameter(type="int", required=True),
         "scale": Parameter(type="float", default=1.5),
@@ -145,7 +145,7 @@ async def test_parameters_are_checked_and_reach_the_task(world: World) -> None:
     assert (task.main_output.dat_stor_url, task.log_stor_url) == tuple(folders)
 
 
-async def test_what_a_template_requires_is_checked_when_the_chain_is_asked_for(
+async def test_requirements_of_a_template_are_checked_for_a_new_chain(
     world: World,
 ) -> None:
     require = Require(
@@ -171,7 +171,7 @@ async def test_what_a_template_requires_is_checked_when_the_chain_is_asked_for(
     assert (await world.new_chain(await world.input("b"), less)).state is ChainState.IN_PROGRESS
 
 
-async def test_a_failed_task_fails_the_chain_with_its_reason(world: World) -> None:
+async def test_failed_task_fails_the_chain_with_its_reason(world: World) -> None:
     chain = await world.new_chain(
         await world.input("a"), world.template(three_steps(retention=DELETE_ALL))
     )
@@ -201,11 +201,11 @@ async def test_a_failed_task_fails_the_chain_with_its_reason(world: World) -> No
     ], "input and logs are kept"
 
 
-async def test_steps_that_take_files_as_they_come_begin_without_waiting_for_the_next_look(
+async def test_streaming_steps_start_as_soon_as_their_upstream_step_starts(
     world: World,
 ) -> None:
     chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
-    while await world.start_steps():  # as the loop does, before it rests
+    while await world.start_steps():  # The loop also repeats this before it sleeps.
         pass
     chain = await world.chain(chain.uid)
     assert {step.name: step.state for step in chain.steps} == {
@@ -215,7 +215,7 @@ async def test_steps_that_take_files_as_they_come_begin_without_waiting_for_the_
     }, "the merge has no groups: it waits for all files"
 
 
-async def test_tasks_beside_one_that_failed_are_canceled_for_the_reason_of_the_chain(
+async def test_tasks_beside_a_failed_task_are_canceled_with_the_reason_of_the_chain(
     world: World,
 ) -> None:
     both = plan(step("slow"), step("wrong"), outputs=[("slow", "out"), ("wrong", "out")])
@@ -238,7 +238,7 @@ async def test_tasks_beside_one_that_failed_are_canceled_for_the_reason_of_the_c
     }
 
 
-async def test_canceling_stops_the_running_task(world: World) -> None:
+async def test_cancellation_of_a_chain_stops_the_running_task(world: World) -> None:
     chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
     await world.start_steps()
     assert (await world.chains.cancel_chain(chain.uid)).state is ChainState.IN_PROGRESS
@@ -253,7 +253,7 @@ async def test_canceling_stops_the_running_task(world: World) -> None:
     assert len(world.deletions) == 1
 
 
-async def test_canceling_before_the_first_task_still_has_its_data_sets_deleted(
+async def test_data_sets_of_a_chain_canceled_before_its_first_task_are_deleted(
     world: World,
 ) -> None:
     chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
@@ -279,7 +279,7 @@ async def test_canceling_before_the_first_task_still_has_its_data_sets_deleted(
     assert world.wms.messages == []
 
 
-async def test_a_watch_whose_task_was_never_sent_ends(world: World) -> None:
+async def test_watch_of_a_task_that_was_never_sent_ends(world: World) -> None:
     chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
     for place in range(1, 60):
         world.fuse.at, world.fuse.passed = place, 0
@@ -300,7 +300,7 @@ async def test_a_watch_whose_task_was_never_sent_ends(world: World) -> None:
     assert world.wms.messages == []
 
 
-async def test_late_cancels_and_strange_reports_are_refused(world: World) -> None:
+async def test_late_cancel_and_use_of_deleted_inputs_are_refused(world: World) -> None:
     dataset = await world.input("a")
     chain = await world.new_chain(dataset, world.template(three_steps(retention=DELETE_ALL)))
     for _ in range(5):
@@ -319,7 +319,7 @@ async def test_late_cancels_and_strange_reports_are_refused(world: World) -> Non
         await world.new_chain(own, other)
 
 
-async def test_the_input_stays_while_another_chain_runs_over_it(world: World) -> None:
+async def test_input_is_kept_while_another_chain_uses_it(world: World) -> None:
     dataset, template = await world.input("a"), world.template(three_steps(retention=DELETE_ALL))
     slow = await world.new_chain(dataset, template.model_copy(update={"version": 2}))
     await world.start_steps()
@@ -338,7 +338,7 @@ async def test_the_input_stays_while_another_chain_runs_over_it(world: World) ->
     assert world.deletions.count(dataset.uid) == 1
 
 
-async def test_lists_and_pages(world: World) -> None:
+async def test_chains_and_tasks_are_listed_ranked_and_canceled(world: World) -> None:
     template = world.template(three_steps())
     made = [await world.new_chain(await world.input(f"d{number}"), template) for number in range(3)]
     await world.start_steps()
@@ -363,7 +363,7 @@ async def test_lists_and_pages(world: World) -> None:
         *(await world.chains.tasks(full=True)).tasks,
     ]
     assert {task.jobs.killed for task in full if task.jobs is not None} == {0}, (
-        "what is asked for is asked of the WMS"
+        "full tasks are requested from the WMS"
     )
     assert (await world.chains.prioritise(tasks[0].task_uid, 9.0)).rank == 9.0
     world.http["wms"].down = True

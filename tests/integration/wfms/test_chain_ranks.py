@@ -1,11 +1,11 @@
-"""A whole chain is ranked: from the start, and while it runs."""
+"""People rank a whole chain when it starts and while it runs."""
 
 import pytest
 
 from sluice.clients.watcher import WatcherClient
-from sluice.contracts.chains import Chain, RerunChain, Watch
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound
-from sluice.contracts.states import ChainState, StepState
+from sluice.contracts.chains.chains import Chain, RerunChain, Watch
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
+from sluice.contracts.common.states import ChainState, StepState
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import three_steps
 
@@ -24,15 +24,15 @@ def ranks(world: World) -> dict[str, float]:
     return {task.step: world.wms.statuses[uid].rank for uid, task in world.wms.tasks.items()}
 
 
-async def test_its_rank_is_added_to_those_of_its_steps(world: World) -> None:
+async def test_rank_of_a_chain_is_added_to_the_ranks_of_its_steps(world: World) -> None:
     chain = await ranked_chain(world, 5.0)
     assert chain.rank == 5.0
     await begin(world)
     [first] = [step for step in chain.steps if step.state is not StepState.PENDING]
-    assert ranks(world) == {first.name: 6.0}, "steps have 1 of their own"
+    assert ranks(world) == {first.name: 6.0}, "a step's own rank is 1"
 
 
-async def test_it_changes_for_what_runs_and_for_what_comes(world: World) -> None:
+async def test_new_rank_applies_to_running_and_later_tasks(world: World) -> None:
     chain = await ranked_chain(world, 0.0)
     await begin(world)
     for _ in range(2):
@@ -48,10 +48,10 @@ async def test_it_changes_for_what_runs_and_for_what_comes(world: World) -> None
         await world.chains.rank_chain(chain.dataset_uid, 1.0)
 
 
-async def test_a_step_that_is_just_starting_takes_the_rank_of_when_it_is_sent(
+async def test_starting_step_gets_the_rank_of_the_time_when_its_task_is_sent(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its task is made before the rank changes, and sent after."""
+    """The task is created before the rank changes, and sent afterwards."""
     chain = await ranked_chain(world, 0.0)
     watch = WatcherClient.watch
 
@@ -64,8 +64,8 @@ async def test_a_step_that_is_just_starting_takes_the_rank_of_when_it_is_sent(
     assert set(ranks(world).values()) == {8.0}
 
 
-async def test_a_task_that_is_on_its_way_is_told_to_ask_again(world: World) -> None:
-    """The rank holds for steps to come."""
+async def test_rank_change_for_a_task_not_yet_at_the_wms_asks_to_retry(world: World) -> None:
+    """The rank already applies to later steps."""
     chain = await ranked_chain(world, 0.0)
     await world.start_steps()
     with pytest.raises(NotAvailable, match="is on its way to the WMS: ask for it again"):
@@ -76,7 +76,7 @@ async def test_a_task_that_is_on_its_way_is_told_to_ask_again(world: World) -> N
     assert set(ranks(world).values()) == {10.0}
 
 
-async def test_a_rerun_has_the_rank_of_the_chain(world: World) -> None:
+async def test_rerun_has_the_rank_of_the_first_chain(world: World) -> None:
     chain = await ranked_chain(world, 3.0)
     await begin(world)
     await world.chains.cancel_chain(chain.uid)

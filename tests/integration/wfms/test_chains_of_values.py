@@ -2,9 +2,11 @@
 
 import pytest
 
-from sluice.contracts.datasets import Dataset, NewDataset
-from sluice.contracts.needs import Needs
-from sluice.contracts.plan import (
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import ChainState, InputMode, StepState, TaskMode
+from sluice.contracts.data.datasets import Dataset, NewDataset
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.templates.plan import (
     Parameter,
     ParameterRef,
     Plan,
@@ -14,8 +16,6 @@ from sluice.contracts.plan import (
     StepInput,
     StepOutput,
 )
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import ChainState, InputMode, StepState, TaskMode
 from tests.integration.wfms.test_reruns import again, run
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step
@@ -47,8 +47,8 @@ async def nothing(world: World, name: str) -> Dataset:
     return await world.dms.close_dataset(dataset.uid, files=0)
 
 
-async def test_a_chain_of_values_runs_and_can_run_again(world: World) -> None:
-    """What stands for its data set stays, so that nothing is missing for a rerun."""
+async def test_chain_without_a_data_set_runs_and_can_be_rerun(world: World) -> None:
+    """The placeholder data set is kept for the rerun."""
     stand_in = await nothing(world, "none")
     chain = await world.new_chain(stand_in, world.template(sweep()), cuts=[1, 2])
     await run(world)
@@ -64,7 +64,7 @@ async def test_a_chain_of_values_runs_and_can_run_again(world: World) -> None:
     assert {each.state for each in finished.steps} == {StepState.FINISHED}
 
 
-async def test_a_data_set_with_files_is_not_taken_for_none(world: World) -> None:
+async def test_data_set_with_files_is_refused_for_a_template_without_data(world: World) -> None:
     template = world.template(sweep())
     with pytest.raises(Unprocessable, match="takes no data set, all its inputs are parameters"):
         await world.new_chain(await world.input("a"), template, cuts=[1])

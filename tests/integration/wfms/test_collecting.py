@@ -1,5 +1,4 @@
-"""Outputs that are collected in data sets that grow: once each, whatever dies, and whoever discards
-the chain afterwards."""
+"""Outputs are collected in append-only data sets exactly once, despite crashes."""
 
 import asyncio
 
@@ -7,15 +6,15 @@ import pytest
 
 from dms.loops.workers import delete_once
 from dms.wiring import make_context
-from sluice.contracts.append_only import Collect
-from sluice.contracts.problems import Conflict, NotAvailable, Unprocessable
-from sluice.contracts.states import ChainState, DatasetState
+from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
+from sluice.contracts.common.states import ChainState, DatasetState
+from sluice.contracts.data.append_only import Collect
 from tests.integration.wfms.growing import carry, collect, collecting, corpus, output_of
 from tests.integration.wfms.test_crashes import crash_at
 from tests.integration.wfms.world import World
 
 
-async def test_what_a_chain_gives_is_collected_when_it_has_finished(world: World) -> None:
+async def test_output_is_collected_when_the_chain_has_finished(world: World) -> None:
     chain = await collect(world, "a")
     found = await corpus(world)
     (told,) = chain.collected
@@ -28,10 +27,12 @@ async def test_what_a_chain_gives_is_collected_when_it_has_finished(world: World
     await collect(world, "b", files=3)
     assert (await corpus(world)).dataset.count_files == 5
     files = (await world.dms.files(found.dataset.uid)).files
-    assert all("/output/" in file.url for file in files), "not where it was before the upload"
+    assert all("/output/" in file.url for file in files), (
+        "the files are those of the output storage"
+    )
 
 
-async def test_a_crash_anywhere_neither_loses_nor_doubles(world: World) -> None:
+async def test_crash_at_any_place_neither_loses_nor_duplicates_files(world: World) -> None:
     place, through = 0, False
     template = world.template(collecting())
     while not through:
@@ -43,7 +44,7 @@ async def test_a_crash_anywhere_neither_loses_nor_doubles(world: World) -> None:
     assert place > 5
 
 
-async def test_two_instances_collect_once(world: World) -> None:
+async def test_concurrent_instances_collect_an_output_once(world: World) -> None:
     template = world.template(collecting())
     for number in range(4):
         await carry(world, await world.new_chain(await world.input(f"d{number}"), template))
@@ -51,7 +52,7 @@ async def test_two_instances_collect_once(world: World) -> None:
     assert (await corpus(world)).dataset.count_files == 8
 
 
-async def test_an_output_that_is_discarded_meanwhile_waits_until_it_is_collected(
+async def test_discarded_output_is_deleted_only_after_its_collection(
     world: World,
 ) -> None:
     template = world.template(collecting())
@@ -77,26 +78,26 @@ async def test_an_output_that_is_discarded_meanwhile_waits_until_it_is_collected
         assert await world.dms.part(found.dataset.uid, file.id, length=file.size)
 
 
-async def test_what_was_discarded_before_is_not_collected(world: World) -> None:
+async def test_output_of_an_already_discarded_chain_is_not_collected(world: World) -> None:
     chain = await world.new_chain(await world.input("a"), world.template(collecting()))
     await world.chains.discard_chain(chain.uid)
     await carry(world, chain)
     await world.collect_outputs()
-    assert await world.dms.standing() == []
+    assert await world.dms.append_only_datasets() == []
     assert (await world.chain(chain.uid)).collected == []
 
 
-async def test_a_chain_that_fails_gives_nothing(world: World) -> None:
+async def test_output_of_a_failed_chain_is_not_collected(world: World) -> None:
     world.wms.failing = "only"
     chain = await world.new_chain(await world.input("a"), world.template(collecting()))
     for _ in range(3):
         await world.turn()
     assert (await world.chain(chain.uid)).state is ChainState.FAILED
     await world.collect_outputs()
-    assert await world.dms.standing() == []
+    assert await world.dms.append_only_datasets() == []
 
 
-async def test_what_the_catalogue_refuses_is_told_at_the_chain_and_not_tried_for_ever(
+async def test_refused_collection_is_reported_at_the_chain_and_not_retried(
     world: World,
 ) -> None:
     await collect(world, "a")
@@ -109,7 +110,7 @@ async def test_what_the_catalogue_refuses_is_told_at_the_chain_and_not_tried_for
     assert (await world.dms.dataset(output_of(other))).state is DatasetState.DELETING
 
 
-async def test_a_data_set_that_grows_is_no_chains_input_and_no_parameter(world: World) -> None:
+async def test_append_only_data_set_cannot_be_the_input_of_a_chain(world: World) -> None:
     await collect(world, "a")
     standing = (await corpus(world)).dataset
     with pytest.raises(Unprocessable, match="is standing: it grows, and is no chain's input"):
@@ -119,14 +120,14 @@ async def test_a_data_set_that_grows_is_no_chains_input_and_no_parameter(world: 
     assert await world.chains.delete_dataset(standing.uid, force=True)
 
 
-async def test_each_group_collects_in_its_own(world: World) -> None:
+async def test_each_group_collects_in_its_own_data_set(world: World) -> None:
     for number, group in enumerate(("ocr", "spd")):
         dataset = await world.input(f"d{number}", group=group)
         template = world.template(collecting(), name=f"t{number}")
         asked = world.request(dataset, template).model_copy(update={"group": group})
         await carry(world, await world.chains.new_dataset(asked))
     await world.collect_outputs()
-    found = await world.dms.standing()
+    found = await world.dms.append_only_datasets()
     assert [(one.dataset.standing, one.dataset.group) for one in found] == [
         ("corpus", "ocr"),
         ("corpus", "spd"),

@@ -1,22 +1,23 @@
-"""Invariant 7: a process that dies between any two lines loses nothing and doubles nothing; neither
-do two at the same time."""
+"""Invariant 7: crashes and second instances lose and duplicate nothing."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from datetime import timedelta
 
-from sluice.contracts.plan import Equals
-from sluice.contracts.problems import NotAvailable
-from sluice.contracts.states import ChainState, StepState, TaskState
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.common.states import ChainState, StepState, TaskState
+from sluice.contracts.templates.plan import Equals
 from tests.integration.wfms.faults import Crash
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
 
 
 async def crash_everywhere(world: World, crank: Callable[[], Awaitable[object]]) -> int:
-    """Runs the crank with a crash at its first place, its second … until it comes through; gives
-    the number of crashes."""
+    """Repeat a function with a crash at its first place, its second, and so on, until it completes.
+
+    Return the number of crashes.
+    """
     crashes = 0
     while True:
         world.fuse.at, world.fuse.passed = crashes + 1, 0
@@ -30,7 +31,7 @@ async def crash_everywhere(world: World, crank: Callable[[], Awaitable[object]])
 
 
 async def crash_at(world: World, place: int, crank: Callable[[], Awaitable[object]]) -> bool:
-    """Runs the crank with a crash at one place; True when it came through without reaching it."""
+    """Run a function with a crash at one place; return True if it completes before that place."""
     world.fuse.at, world.fuse.passed = place, 0
     try:
         await crank()
@@ -41,7 +42,7 @@ async def crash_at(world: World, place: int, crank: Callable[[], Awaitable[objec
     return True
 
 
-async def test_start_of_a_step_with_a_crash_between_every_pair_of_lines(world: World) -> None:
+async def test_step_is_started_once_despite_a_crash_at_any_place(world: World) -> None:
     template = world.template(plan(step("only"), outputs=[("only", "out")]))
     place, through = 0, False
     while not through:
@@ -66,8 +67,8 @@ async def test_start_of_a_step_with_a_crash_between_every_pair_of_lines(world: W
     assert place > 15
 
 
-async def test_every_loop_crashes_at_every_place_of_a_whole_chain(world: World) -> None:
-    """Each crank gets one crash more with every turn; the result is the one without crashes."""
+async def test_chain_finishes_despite_crashes_at_every_place_of_every_loop(world: World) -> None:
+    """The result is the same as without crashes."""
     world.template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
     first = await world.input("run-7", meta={"kind": "raw"})
     cranks = [
@@ -101,7 +102,7 @@ async def test_every_loop_crashes_at_every_place_of_a_whole_chain(world: World) 
     assert crashes > 100
 
 
-async def test_deletions_of_a_canceled_chain_survive_every_crash(world: World) -> None:
+async def test_data_of_a_canceled_chain_is_deleted_once_despite_crashes(world: World) -> None:
     chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
     await world.start_steps()
     await world.deliver()
@@ -116,9 +117,8 @@ async def test_deletions_of_a_canceled_chain_survive_every_crash(world: World) -
     assert world.deletions == [output]
 
 
-async def test_a_report_told_twice_releases_once(world: World) -> None:
-    """A lost answer of ``POST /tasks/finished`` gives the same release again, until the watcher has
-    it."""
+async def test_repeated_report_of_a_finished_task_releases_its_data_once(world: World) -> None:
+    """If an answer to ``POST /tasks/finished`` is lost, the next one has the same release again."""
     chain = await world.new_chain(await world.input("a"), world.template(three_steps()))
     for _ in range(2):
         await world.start_steps()
@@ -141,7 +141,7 @@ async def test_a_report_told_twice_releases_once(world: World) -> None:
     assert sorted(world.deletions) == sorted(released)
 
 
-async def test_two_of_each_at_the_same_time(world: World) -> None:
+async def test_concurrent_instances_of_all_loops_duplicate_nothing(world: World) -> None:
     world.template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
     for number in range(8):
         await world.input(f"run-{number}", meta={"kind": "raw"})
@@ -165,7 +165,7 @@ async def test_two_of_each_at_the_same_time(world: World) -> None:
     assert len(world.deletions) == len(set(world.deletions)) == 40
 
 
-async def test_an_outage_of_any_service_only_delays(world: World) -> None:
+async def test_outage_of_a_service_only_delays_the_chain(world: World) -> None:
     world.template(three_steps(retention=DELETE_ALL, match={"kind": Equals(value="raw")}))
     await world.input("run-7", meta={"kind": "raw"})
     for service in ("dms", "wms", "wfms.operator", "wfms.chains", "wfms.watcher", *[""] * 7):
@@ -194,8 +194,8 @@ async def test_an_outage_of_any_service_only_delays(world: World) -> None:
     assert len(world.deletions) == len(set(world.deletions)) == 5
 
 
-async def test_an_instance_that_is_stopped_gives_back_what_it_has_in_hand(world: World) -> None:
-    """However long a killed one would keep the others off."""
+async def test_stopped_instance_returns_its_claims(world: World) -> None:
+    """The claims would otherwise expire after an hour."""
     world.hold = timedelta(hours=1)
     world.template(
         plan(step("only"), outputs=[("only", "out")], match={"kind": Equals(value="raw")})

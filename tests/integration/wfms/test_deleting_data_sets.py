@@ -1,4 +1,4 @@
-"""Data sets that somebody wants deleted, and the chains that need them (invariant 4)."""
+"""Requests to delete data sets, and the chains that need those (invariant 4)."""
 
 import asyncio
 from contextlib import suppress
@@ -7,9 +7,9 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound, ServiceError
-from sluice.contracts.states import ChainState, DatasetState
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, ServiceError
+from sluice.contracts.common.states import ChainState, DatasetState
+from sluice.contracts.data.datasets import Dataset
 from tests.integration.wfms.test_crashes import crash_at
 from tests.integration.wfms.test_file_parameters import given, one_file, reads_files
 from tests.integration.wfms.world import World
@@ -23,7 +23,7 @@ async def is_going(world: World, dataset: Dataset) -> bool:
     return (await world.dms.dataset(dataset.uid)).state in GOING
 
 
-async def test_what_a_chain_needs_is_not_deleted_and_the_chain_is_named(world: World) -> None:
+async def test_deletion_of_a_needed_data_set_is_refused_and_names_the_chain(world: World) -> None:
     dataset, parameter = await world.input("in"), await one_file(world, "parameter")
     chain = await world.new_chain(dataset, world.template(reads_files("a")), a=given(parameter))
     await world.start_steps()
@@ -54,7 +54,7 @@ async def test_what_a_chain_needs_is_not_deleted_and_the_chain_is_named(world: W
     assert await world.rows("wfms.chains", "SELECT 1 FROM deletions") == []
 
 
-async def test_an_output_that_a_chain_reads_is_an_input_like_others(world: World) -> None:
+async def test_forced_deletion_of_a_used_output_cancels_the_downstream_chain(world: World) -> None:
     first = await world.new_chain(
         await world.input("a"), world.template(plan(step("only"), outputs=[("only", "out")]))
     )
@@ -74,8 +74,8 @@ async def test_an_output_that_a_chain_reads_is_an_input_like_others(world: World
     assert (await world.dms.dataset(uid)).state in GOING
 
 
-async def test_by_force_chains_are_canceled_first_whatever_crashes(world: World) -> None:
-    """Invariant 7: every crash leaves it undone, or promised."""
+async def test_forced_deletion_cancels_chains_first_despite_crashes(world: World) -> None:
+    """Invariant 7: after any crash the deletion is either not begun or granted."""
     template, place, through = world.template(three_steps()), 0, False
     while not through:
         place += 1
@@ -95,21 +95,21 @@ async def test_by_force_chains_are_canceled_first_whatever_crashes(world: World)
         else:
             assert (await world.chain(chain.uid)).reason == ""
             await delete()
-        await crash_at(world, place, world.delete_asked)
-        await world.delete_asked()
+        await crash_at(world, place, world.delete_requested)
+        await world.delete_requested()
         assert (await world.chain(chain.uid)).reason.startswith("canceled because its data set")
         for _ in range(2):
             await world.stop_tasks()
             await world.follow()
-        await crash_at(world, place, world.delete_asked)
-        await world.delete_asked()
+        await crash_at(world, place, world.delete_requested)
+        await world.delete_requested()
         assert (await world.chain(chain.uid)).state is ChainState.CANCELED
         assert await is_going(world, dataset)
         assert await world.rows("wfms.chains", "SELECT 1 FROM deletions") == []
     assert place > 10
 
 
-async def test_an_output_on_its_way_is_awaited(world: World) -> None:
+async def test_forced_deletion_waits_for_an_upload_of_the_chain(world: World) -> None:
     dataset = await world.input("a")
     chain = await world.new_chain(
         dataset, world.template(plan(step("only"), outputs=[("only", "out")]))
@@ -124,12 +124,12 @@ async def test_an_output_on_its_way_is_awaited(world: World) -> None:
     assert await is_going(world, dataset)
 
 
-async def test_a_chain_is_made_or_its_data_set_deleted_never_both(world: World) -> None:
+async def test_chain_creation_and_deletion_of_its_input_exclude_each_other(world: World) -> None:
     template, outcomes = world.template(three_steps()), set()
     for number in range(12):
         dataset = await world.input(f"d{number}")
         begins = asyncio.create_task(world.new_chain(dataset, template))
-        if number % 4 == 0:  # the chain is first; in the other rounds, whoever is faster
+        if number % 4 == 0:  # In these rounds the chain is first; in the others the order is open.
             await begins
         deletes = world.chains.delete_dataset(dataset.uid)
         answers = await asyncio.gather(begins, deletes, return_exceptions=True)
@@ -137,11 +137,11 @@ async def test_a_chain_is_made_or_its_data_set_deleted_never_both(world: World) 
         made = len((await world.chains.chains(dataset_uid=dataset.uid)).chains)
         assert made + await is_going(world, dataset) == 1
         outcomes.add(made)
-    assert outcomes == {0, 1}, "both were first now and then"
+    assert outcomes == {0, 1}, "each of the two was first at least once"
 
 
-async def test_a_deletion_that_the_dms_refuses_is_forgotten(world: World) -> None:
-    """It became an output between the question and the deletion."""
+async def test_deletion_refused_by_the_dms_is_forgotten(world: World) -> None:
+    """The data set became an output between the question and the deletion."""
     dataset, template = await world.input("a"), world.template(three_steps())
     await world.rows(
         "wfms.chains", "INSERT INTO deletions VALUES ($1, false, now()) RETURNING 1", dataset.uid
@@ -151,13 +151,13 @@ async def test_a_deletion_that_the_dms_refuses_is_forgotten(world: World) -> Non
     )
     async with world.dms_database.connection() as connection:
         await connection.execute("UPDATE datasets SET type = 'output' WHERE uid = $1", dataset.uid)
-    await world.delete_asked()
+    await world.delete_requested()
     assert await world.rows("wfms.chains", "SELECT 1 FROM deletions") == []
     assert (await world.new_chain(dataset, template)).state is ChainState.IN_PROGRESS
 
 
 async def promised(world: World, count: int) -> list[Dataset]:
-    """Data sets whose deletion was granted by force, and that no chain needs."""
+    """Return data sets whose deletion was granted by force and that no chain needs."""
     datasets = [await world.input(f"promised-{uuid4()}") for _ in range(count)]
     for dataset in datasets:
         await world.rows(
@@ -169,7 +169,7 @@ async def promised(world: World, count: int) -> list[Dataset]:
 def deletions_seen(
     world: World, monkeypatch: pytest.MonkeyPatch, *, refused: UUID | None = None
 ) -> list[UUID]:
-    """What the DMS is asked to delete from here on; it fails at ``refused``."""
+    """Return a list that gets the requested deletions; the one of ``refused`` fails."""
     seen: list[UUID] = []
     delete = world.dms.delete_dataset
 
@@ -183,7 +183,7 @@ def deletions_seen(
     return seen
 
 
-async def test_what_waits_for_a_chain_keeps_nobody_waiting(
+async def test_deletion_waiting_for_a_chain_does_not_block_later_deletions(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("wfms.chains.usecases.delete_dataset.BATCH", 1)
@@ -193,67 +193,67 @@ async def test_what_waits_for_a_chain_keeps_nobody_waiting(
         await crank()
     await world.chains.delete_dataset(waiting.uid, force=True)
     (later,) = await promised(world, 1)
-    await world.delete_asked()
+    await world.delete_requested()
     assert (await is_going(world, waiting), await is_going(world, later)) == (False, True)
 
 
-async def test_one_that_fails_keeps_nobody_waiting(
+async def test_failing_deletion_does_not_block_other_deletions(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.hold = timedelta(hours=1)
     bad, good = await promised(world, 2)
     deletions_seen(world, monkeypatch, refused=bad.uid)
-    await world.delete_asked()
+    await world.delete_requested()
     assert (await is_going(world, bad), await is_going(world, good)) == (False, True)
     assert await world.rows("wfms.chains", "SELECT dataset_uid FROM deletions") == [
         {"dataset_uid": bad.uid}
     ]
 
 
-async def test_two_instances_ask_for_each_deletion_once(
+async def test_concurrent_instances_request_each_deletion_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.hold = timedelta(hours=1)
     datasets = await promised(world, 6)
     seen = deletions_seen(world, monkeypatch)
-    await asyncio.gather(world.delete_asked(), world.delete_asked())
+    await asyncio.gather(world.delete_requested(), world.delete_requested())
     assert sorted(seen) == sorted(dataset.uid for dataset in datasets)
 
 
-async def test_an_instance_that_cannot_go_on_gives_back_what_it_has_claimed(world: World) -> None:
-    """However long a killed one would keep the others off."""
+async def test_interrupted_instance_returns_its_claimed_deletions(world: World) -> None:
+    """The claims would otherwise expire after an hour."""
     world.hold = timedelta(hours=1)
     for place in range(1, 8):
         await world.rows("wfms.chains", "DELETE FROM deletions RETURNING 1")
         datasets = await promised(world, 2)
         world.fuse.at, world.fuse.passed, world.fuse.stops = place, 0, True
         with suppress(asyncio.CancelledError):
-            await world.delete_asked()
+            await world.delete_requested()
         world.fuse.at = None
-        await world.delete_asked()
+        await world.delete_requested()
         assert all([await is_going(world, dataset) for dataset in datasets]), (
             f"stopped at place {place}"
         )
     last = await promised(world, 2)
     world.http["dms"].down = True
     with pytest.raises(NotAvailable):
-        await world.delete_asked()
+        await world.delete_requested()
     world.http["dms"].down = False
-    await world.delete_asked()
+    await world.delete_requested()
     assert all([await is_going(world, dataset) for dataset in last])
 
 
-async def test_a_late_refusal_takes_nothing_back_that_was_asked_for_by_force(world: World) -> None:
+async def test_late_refusal_does_not_remove_a_forced_deletion(world: World) -> None:
     (dataset,) = await promised(world, 1)
     async with world.databases["wfms.chains"].connection() as connection:
         assert not await deletions.forget_refused(connection, dataset.uid, force=False)
         assert await deletions.forget_refused(connection, dataset.uid, force=True)
         assert not await deletions.forget_refused(connection, dataset.uid, force=True), (
-            "somebody else was quicker"
+            "the deletion was already removed"
         )
 
 
-async def test_deletion_forced_during_a_refusal_is_tried_at_once(
+async def test_deletion_forced_during_a_refusal_is_retried_at_once(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     world.hold = timedelta(hours=1)
@@ -268,7 +268,7 @@ async def test_deletion_forced_during_a_refusal_is_tried_at_once(
         raise Conflict("it may be the last copy")
 
     monkeypatch.setattr(world.dms, "delete_dataset", refuse_once)
-    await world.delete_asked()
+    await world.delete_requested()
     assert not await is_going(world, dataset)
-    await world.delete_asked()
+    await world.delete_requested()
     assert await is_going(world, dataset), "the refused attempt keeps no claim"

@@ -1,11 +1,11 @@
-"""Chains whose data nobody needs any more."""
+"""Chains whose data are discarded."""
 
 from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import (
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import (
     ChainDatasetStatus,
     ChainState,
     DatasetState,
@@ -16,7 +16,7 @@ from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
 THREE = three_steps(retention=DELETE_ALL)
 
 
-async def test_a_discarded_chain_leaves_nothing(world: World) -> None:
+async def test_discarded_chain_leaves_no_data(world: World) -> None:
     template, dataset = world.template(THREE), await world.input("a")
     chain = await world.new_chain(dataset, template)
     for _ in range(5):
@@ -41,7 +41,7 @@ async def test_a_discarded_chain_leaves_nothing(world: World) -> None:
     assert await world.delete_outputs() is False
 
 
-async def test_a_chain_discarded_on_its_way_goes_on_to_its_end(world: World) -> None:
+async def test_running_chain_that_is_discarded_still_finishes(world: World) -> None:
     chain = await world.new_chain(await world.input("a"), world.template(THREE))
     await world.turn()
     assert (await world.chains.discard_chain(chain.uid)).state is ChainState.IN_PROGRESS
@@ -54,7 +54,7 @@ async def test_a_chain_discarded_on_its_way_goes_on_to_its_end(world: World) -> 
         await world.chains.discard_chain(uuid4())
 
 
-async def test_an_output_that_another_chain_reads_is_not_discarded(world: World) -> None:
+async def test_output_used_by_another_chain_is_not_discarded(world: World) -> None:
     first = await world.new_chain(await world.input("a"), world.template(THREE))
     for _ in range(5):
         await world.turn()

@@ -1,12 +1,11 @@
-"""Templates that are due by growth or by the clock: each file once, each time once, whatever dies
-and however many there are."""
+"""Triggers by growth and by schedule use each file once and each time once, despite crashes."""
 
 import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from sluice.contracts.states import ChainState
+from sluice.contracts.common.states import ChainState
 from tests.integration.wfms.growing import (
     PAGES,
     SetClock,
@@ -26,7 +25,7 @@ from tests.integration.wfms.world import World
 
 @pytest.fixture
 def clock(world: World) -> SetClock:
-    """Of the intake."""
+    """Return the clock of the intake."""
     set_clock = SetClock()
     world.databases["wfms.intake"].clock = set_clock
     return set_clock
@@ -37,7 +36,7 @@ async def schedule(world: World) -> tuple[datetime | None, str]:
     return row["last_at"], row["outcome"]
 
 
-async def test_a_template_gets_what_is_new_when_enough_is(world: World) -> None:
+async def test_template_gets_new_files_when_there_are_enough(world: World) -> None:
     world.template(grown(files=4))
     await collect(world, "a", files=3)
     assert await take(world) == []
@@ -45,7 +44,7 @@ async def test_a_template_gets_what_is_new_when_enough_is(world: World) -> None:
     (first,) = await take(world)
     assert first.dataset_name == "corpus.wf.1"
     assert len(await files_given(world, [first])) == 5
-    assert await take(world) == [first], "nothing is new"
+    assert await take(world) == [first], "there are no new files"
     await collect(world, "c", files=4)
     chains = await take(world)
     given = await files_given(world, chains)
@@ -53,7 +52,7 @@ async def test_a_template_gets_what_is_new_when_enough_is(world: World) -> None:
     assert len(given) == len(set(given)) == 9
 
 
-async def test_hours_count_from_the_last_slice_and_only_where_something_is_new(
+async def test_growth_trigger_by_hours_counts_from_the_last_slice(
     world: World,
 ) -> None:
     world.template(grown(files=100, hours=24))
@@ -67,7 +66,7 @@ async def test_hours_count_from_the_last_slice_and_only_where_something_is_new(
     assert len(await take(world)) == 1
 
 
-async def test_a_new_version_goes_on_where_the_last_was_another_template_begins_at_the_start(
+async def test_new_version_continues_after_the_last_slice_and_new_template_begins_anew(
     world: World,
 ) -> None:
     first = world.template(grown(files=1))
@@ -85,7 +84,7 @@ async def test_a_new_version_goes_on_where_the_last_was_another_template_begins_
     assert [len(await files_given(world, [chain])) for chain in of_other] == [4]
 
 
-async def test_a_crash_anywhere_gives_each_file_once(world: World) -> None:
+async def test_crash_at_any_place_gives_each_file_to_a_template_once(world: World) -> None:
     world.template(grown(files=1))
     place, through = 0, 0
     while through < 4:
@@ -106,7 +105,7 @@ async def test_a_crash_anywhere_gives_each_file_once(world: World) -> None:
     assert len(await taken(world)) >= place - 1
 
 
-async def test_two_instances_cut_once(world: World) -> None:
+async def test_concurrent_instances_cut_one_slice(world: World) -> None:
     world.template(grown(files=1))
     await collect(world, "a")
     await asyncio.gather(*(world.start_due() for _ in range(3)))
@@ -114,9 +113,10 @@ async def test_two_instances_cut_once(world: World) -> None:
     assert len(await files_given(world, chains)) == 2
 
 
-async def test_a_slice_is_the_templates_that_it_was_cut_for(world: World) -> None:
-    """Another one that matches the same takes nothing; a template that takes slices takes no data
-    set that somebody has brought."""
+async def test_slice_is_matched_only_with_its_own_template(world: World) -> None:
+    """Other templates with the same match do not take the slice, and a triggered template takes no
+    data set that a person registered.
+    """
     world.template(grown(files=1), name="trainer")
     world.template(collecting(match=PAGES), name="any", version=1)
     await collect(world, "a")
@@ -128,7 +128,7 @@ async def test_a_slice_is_the_templates_that_it_was_cut_for(world: World) -> Non
     ]
 
 
-async def test_a_slice_whose_template_is_gone_meanwhile_waits_for_a_person(world: World) -> None:
+async def test_slice_of_a_deleted_template_becomes_unmatched(world: World) -> None:
     template = world.template(grown(files=1))
     await collect(world, "a")
     await world.start_due()
@@ -142,8 +142,8 @@ async def test_a_slice_whose_template_is_gone_meanwhile_waits_for_a_person(world
     assert "the template wf, for which it was cut" in row["reason"]
 
 
-async def test_what_it_has_used_up_stays_in_the_data_set_that_grows(world: World) -> None:
-    """The slice goes with its chain, as any input does."""
+async def test_files_of_a_deleted_slice_stay_in_the_append_only_data_set(world: World) -> None:
+    """The slice itself is deleted with its chain, like any input."""
     plan = grown(files=1)
     world.template(plan.model_copy(update={"retention": collecting().retention}))
     await collect(world, "a")
@@ -157,11 +157,9 @@ async def test_what_it_has_used_up_stays_in_the_data_set_that_grows(world: World
         assert await world.dms.part(found.dataset.uid, file.id, length=file.size)
 
 
-async def test_a_schedule_starts_a_chain_of_values_once_for_each_time(
-    world: World, clock: SetClock
-) -> None:
+async def test_schedule_starts_one_chain_for_each_time(world: World, clock: SetClock) -> None:
     world.template(scheduled("0 3 * * *"))
-    assert await take(world) == [], "times before it was there are none of its"
+    assert await take(world) == [], "earlier times do not count"
     clock.time = datetime(2026, 10, 2, 2, 59, 59, tzinfo=UTC)
     assert await take(world) == []
     clock.time = datetime(2026, 10, 2, 3, tzinfo=UTC)
@@ -176,7 +174,7 @@ async def test_a_schedule_starts_a_chain_of_values_once_for_each_time(
     assert (await world.chain(chain.uid)).state is ChainState.FINISHED
 
 
-async def test_times_that_were_missed_are_made_up_once(world: World, clock: SetClock) -> None:
+async def test_missed_times_of_a_schedule_start_one_chain(world: World, clock: SetClock) -> None:
     world.template(scheduled("0 * * * *"))
     await take(world)
     clock.time += timedelta(days=3, minutes=30)
@@ -185,7 +183,7 @@ async def test_times_that_were_missed_are_made_up_once(world: World, clock: SetC
     assert await take(world) == [chain]
 
 
-async def test_a_schedule_that_is_disabled_or_changed_begins_anew(
+async def test_disabled_or_changed_schedule_does_not_make_up_missed_times(
     world: World, clock: SetClock
 ) -> None:
     template = world.template(scheduled("0 3 * * *"))
@@ -194,16 +192,18 @@ async def test_a_schedule_that_is_disabled_or_changed_begins_anew(
     clock.time += timedelta(days=1)
     await take(world)
     world.templates.append(template)
-    assert await take(world) == [], "it was disabled at that time"
+    assert await take(world) == [], "the template was disabled at that time"
     world.templates.remove(template)
     world.template(scheduled("0 * * * *"), version=2)
     clock.time += timedelta(days=1)
-    assert await take(world) == [], "the times of another schedule were none of its"
+    assert await take(world) == [], "the times of the former schedule do not count"
     clock.time += timedelta(hours=1)
     assert len(await take(world)) == 1
 
 
-async def test_a_crash_anywhere_makes_one_chain_for_a_time(world: World, clock: SetClock) -> None:
+async def test_crash_at_any_place_starts_one_chain_for_a_time(
+    world: World, clock: SetClock
+) -> None:
     world.template(scheduled("0 * * * *"))
     await take(world)
     place, through = 0, 0
@@ -217,7 +217,9 @@ async def test_a_crash_anywhere_makes_one_chain_for_a_time(world: World, clock: 
     assert place > 8
 
 
-async def test_two_instances_start_one_chain_for_a_time(world: World, clock: SetClock) -> None:
+async def test_concurrent_instances_start_one_chain_for_a_time(
+    world: World, clock: SetClock
+) -> None:
     world.template(scheduled("0 * * * *"))
     await take(world)
     clock.time += timedelta(hours=1)
@@ -225,7 +227,9 @@ async def test_two_instances_start_one_chain_for_a_time(world: World, clock: Set
     assert len(await take(world)) == 1
 
 
-async def test_a_schedule_with_data_takes_what_is_new_then(world: World, clock: SetClock) -> None:
+async def test_schedule_with_data_gets_the_new_files_of_each_time(
+    world: World, clock: SetClock
+) -> None:
     world.template(scheduled("0 3 * * *", match=PAGES))
     await collect(world, "a")
     assert await take(world) == []
@@ -238,9 +242,7 @@ async def test_a_schedule_with_data_takes_what_is_new_then(world: World, clock: 
     assert (await schedule(world))[1] == "nothing was new"
 
 
-async def test_a_time_cuts_one_slice_though_files_come_between_two_tries(
-    world: World, clock: SetClock
-) -> None:
+async def test_retried_time_cuts_one_slice_despite_new_files(world: World, clock: SetClock) -> None:
     world.template(scheduled("0 * * * *", match=PAGES))
     await take(world)
     place, through = 0, False
@@ -257,7 +259,7 @@ async def test_a_time_cuts_one_slice_though_files_come_between_two_tries(
     assert place > 4
 
 
-async def test_a_template_of_another_group_takes_nothing_that_it_does_not_see(
+async def test_triggered_template_gets_only_data_sets_visible_to_its_group(
     world: World,
 ) -> None:
     template = world.template(grown(files=1))

@@ -1,14 +1,14 @@
-"""What failed jobs of a chain that finished have read stays until somebody decides."""
+"""Inputs of failed jobs of a finished chain are kept until somebody decides."""
 
 from uuid import UUID, uuid4
 
 import pytest
 
-from sluice.contracts.attention import Acknowledge
-from sluice.contracts.chains import INCOMPLETE, Chain, ChainListState, RerunChain
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.plan import Retention
-from sluice.contracts.states import ChainState
+from sluice.contracts.chains.attention import Acknowledge
+from sluice.contracts.chains.chains import INCOMPLETE, Chain, ChainListState, RerunChain
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.plan import Retention
 from tests.integration.wfms.test_reruns import again, dataset_of, gone, run, sent
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
@@ -17,7 +17,7 @@ ANN = Acknowledge(by="Ann")
 
 
 async def finished_with_failure(world: World, *, at: str = "filter") -> tuple[Dataset, Chain]:
-    """The chain finishes, and its step ``at`` has a failed job."""
+    """Finish a chain whose step ``at`` has a failed job."""
     dataset = await world.input("a")
     world.wms.tolerating = {at}
     chain = await world.new_chain(dataset, world.template(three_steps(retention=DELETE_ALL)))
@@ -29,13 +29,13 @@ async def finished_with_failure(world: World, *, at: str = "filter") -> tuple[Da
 
 
 async def failures(world: World) -> list[tuple[str, int]]:
-    """Name of the input, and number of failed jobs, of chains that wait for a decision."""
+    """Return the input's name and the number of failed jobs of chains that wait for a decision."""
     page = await world.chains.chains(attention=True, state=ChainState.FINISHED)
     return [(chain.dataset_name, chain.failed_jobs) for chain in page.chains]
 
 
-async def test_failed_jobs_of_a_finished_chain_can_run_again(world: World) -> None:
-    """Invariant 4: nothing is deleted that the rerun needs; afterwards everything goes."""
+async def test_failed_jobs_of_a_finished_chain_can_be_rerun(world: World) -> None:
+    """Invariant 4: nothing is deleted that the rerun needs; afterwards all of it is deleted."""
     dataset, first = await finished_with_failure(world)
     assert await failures(world) == [("a", 1)]
     assert not await gone(world, dataset.uid)
@@ -48,7 +48,7 @@ async def test_failed_jobs_of_a_finished_chain_can_run_again(world: World) -> No
         "merge": True,
     }
     second = await again(world, first, failed_only=True)
-    assert await failures(world) == [], "somebody has decided"
+    assert await failures(world) == [], "the rerun is a decision"
     await run(world)
     assert sent(world, second) == ["filter", "merge"]
     assert (await world.chain(second.uid)).state is ChainState.FINISHED
@@ -57,7 +57,7 @@ async def test_failed_jobs_of_a_finished_chain_can_run_again(world: World) -> No
     assert len(world.deletions) == len(set(world.deletions))
 
 
-async def test_acknowledging_failed_jobs_gives_up_what_they_have_read(world: World) -> None:
+async def test_acknowledgement_of_failed_jobs_deletes_their_inputs(world: World) -> None:
     dataset, chain = await finished_with_failure(world)
     assert world.deletions == []
     assert (await world.chains.counts()).attention == 1
@@ -82,9 +82,7 @@ async def test_another_chain_does_not_delete_the_input_of_failed_jobs(world: Wor
 
 
 @pytest.mark.parametrize("copied", [True, False])
-async def test_an_input_is_deleted_by_default_only_where_it_is_a_copy(
-    world: World, copied: bool
-) -> None:
+async def test_input_is_deleted_by_default_only_if_it_is_a_copy(world: World, copied: bool) -> None:
     dataset = await world.input("a", copied=copied)
     only = plan(step("only"), outputs=[("only", "out")], retention=Retention())
     chain = await world.new_chain(dataset, world.template(only))
@@ -96,7 +94,7 @@ async def test_an_input_is_deleted_by_default_only_where_it_is_a_copy(
         assert (new, rerun.state) == (True, ChainState.IN_PROGRESS)
 
 
-async def test_a_chain_with_failed_jobs_is_incomplete_wherever_it_is_read(world: World) -> None:
+async def test_chain_with_failed_jobs_has_the_outcome_incomplete(world: World) -> None:
     _, chain = await finished_with_failure(world)
     one = await world.chains.chain(chain.uid, failures=True)
     [listed] = (await world.chains.chains(failures=True)).chains
@@ -105,7 +103,7 @@ async def test_a_chain_with_failed_jobs_is_incomplete_wherever_it_is_read(world:
         assert [step.outcome for step in found.steps] == ["finished", INCOMPLETE, "finished"]
 
 
-async def test_incomplete_chains_are_listed_apart_from_complete_ones(world: World) -> None:
+async def test_incomplete_chains_can_be_listed_separately(world: World) -> None:
     _, chain = await finished_with_failure(world)
 
     async def listed(state: ChainListState) -> list[UUID]:
@@ -123,8 +121,10 @@ async def test_incomplete_chains_are_listed_apart_from_complete_ones(world: Worl
     assert await listed(ChainListState.FINISHED) == [chain.uid]
 
 
-async def test_the_release_before_reads_a_chain_with_failed_jobs(world: World) -> None:
-    """It refuses fields that it does not know, and is told in the reason."""
+async def test_client_of_the_previous_release_can_read_a_chain_with_failed_jobs(
+    world: World,
+) -> None:
+    """The client refuses unknown fields, so that the reason names the failed jobs."""
     _, chain = await finished_with_failure(world)
     [listed] = (await world.chains.chains()).chains
     for found in (await world.chains.chain(chain.uid), listed):

@@ -1,11 +1,17 @@
-"""Files as the values of parameters."""
+"""Files, data sets and directories as values of parameters."""
 
 from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.datasets import Dataset, NewDataset, NewFile
-from sluice.contracts.plan import (
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import (
+    ChainState,
+    EntryKind,
+    InputMode,
+)
+from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile
+from sluice.contracts.templates.plan import (
     FILES,
     Constant,
     DataEntries,
@@ -13,12 +19,6 @@ from sluice.contracts.plan import (
     Plan,
     Source,
     StepInput,
-)
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import (
-    ChainState,
-    EntryKind,
-    InputMode,
 )
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step, three_steps
@@ -53,8 +53,8 @@ def given(dataset: Dataset, **more: str) -> dict[str, str]:
     return {"class": "File", "dataset": str(dataset.uid), **more}
 
 
-async def test_files_as_parameters_are_checked_when_the_chain_is_asked_for(world: World) -> None:
-    """Never at run time: a chain that is taken can be carried out."""
+async def test_file_parameters_are_checked_for_a_new_chain(world: World) -> None:
+    """An accepted chain can run: there is no check at run time."""
     template, dataset = (
         world.template(reads_files("a", "b", "c", "d", "e")),
         await world.input("in"),
@@ -83,7 +83,9 @@ async def test_files_as_parameters_are_checked_when_the_chain_is_asked_for(world
     assert (await world.chains.chains()).chains == []
 
 
-async def test_a_file_as_parameter_reaches_the_task_and_goes_with_the_chain(world: World) -> None:
+async def test_file_parameter_is_passed_to_the_task_and_deleted_with_the_chain(
+    world: World,
+) -> None:
     template, dataset = world.template(reads_files("a", "b", "c")), await world.input("in")
     passing, kept = [await one_file(world, name) for name in ("passing", "kept")]
     chain = await world.new_chain(
@@ -106,8 +108,8 @@ async def test_a_file_as_parameter_reaches_the_task_and_goes_with_the_chain(worl
         await world.new_chain(await world.input("more"), template, a=given(passing))
 
 
-async def test_a_file_that_another_chain_needs_stays(world: World) -> None:
-    """Invariant 4, both ways: the parameter of one chain is the first input of another."""
+async def test_file_parameter_needed_by_another_chain_is_kept(world: World) -> None:
+    """Invariant 4, in both directions: the parameter of one chain is the first input of another."""
     short = world.template(
         plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL), name="short"
     )
@@ -145,7 +147,7 @@ async def test_a_file_that_another_chain_needs_stays(world: World) -> None:
 
 
 def reads_data_sets(mode: InputMode) -> Plan:
-    """``mates`` is a data set that a chain is given."""
+    """Return a plan whose parameter ``mates`` is a data set."""
     mates = StepInput(port="mate", source=Source(step=None, port="mates"), mode=mode)
     both = step("only", sides=[mates], by_place=mode is InputMode.EACH)
     parameters = {"mates": Parameter(type=FILES, required=True)}
@@ -153,7 +155,7 @@ def reads_data_sets(mode: InputMode) -> Plan:
 
 
 @pytest.mark.parametrize("mode", [InputMode.EACH, InputMode.ALL])
-async def test_a_data_set_as_parameter_reaches_the_task_and_goes_with_the_chain(
+async def test_data_set_parameter_is_passed_to_the_task_and_deleted_with_the_chain(
     world: World, mode: InputMode
 ) -> None:
     template, dataset = world.template(reads_data_sets(mode)), await world.input("in")
@@ -172,7 +174,7 @@ async def test_a_data_set_as_parameter_reaches_the_task_and_goes_with_the_chain(
     assert mates.uid in world.deletions
 
 
-async def test_a_data_set_as_parameter_is_checked_when_the_chain_is_asked_for(world: World) -> None:
+async def test_data_set_parameter_is_checked_for_a_new_chain(world: World) -> None:
     template = world.template(reads_data_sets(InputMode.ALL))
     dataset = await world.input("in")
     for value, said in (
@@ -186,8 +188,8 @@ async def test_a_data_set_as_parameter_is_checked_when_the_chain_is_asked_for(wo
     assert (await world.chains.chains()).chains == []
 
 
-async def test_a_directory_as_parameter_is_one_that_says_so(world: World) -> None:
-    """A data set of one bundle; an asset is none."""
+async def test_directory_parameter_takes_a_data_set_with_one_bundle(world: World) -> None:
+    """An asset is refused."""
     tree = StepInput(
         port="at_tree",
         source=Source(step=None, port="tree"),
@@ -219,7 +221,7 @@ async def test_a_directory_as_parameter_is_one_that_says_so(world: World) -> Non
     assert (side.port, side.dat_in_uid, side.kind) == ("at_tree", one.uid, EntryKind.BUNDLE)
 
 
-async def test_a_file_that_comes_by_default_gives_way_to_one_that_is_given(world: World) -> None:
+async def test_given_file_replaces_the_default_file_of_a_parameter(world: World) -> None:
     literal = {"class": "File", "basename": "words.txt", "contents": "a"}
     planned = reads_files("a")
     planned.steps[0].arguments["at_a"] = Constant(value=literal)

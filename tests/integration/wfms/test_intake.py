@@ -1,4 +1,4 @@
-"""The intake: every closed data set is decided upon once, and its chain is made once."""
+"""The intake decides on every closed data set once, and creates its chain once."""
 
 import asyncio
 from uuid import uuid4
@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 
 from sluice.clients.intake import IntakeClient
-from sluice.contracts.plan import Equals, Glob, Parameter, Plan
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
+from sluice.contracts.templates.plan import Equals, Glob, Parameter, Plan
 from tests.integration.wfms.faults import Crash
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step
@@ -23,9 +23,8 @@ async def names_in_chains(world: World) -> list[str]:
     return sorted(chain.dataset_name for chain in (await world.chains.chains(limit=500)).chains)
 
 
-async def test_nothing_is_missed_where_many_close_at_the_same_time(world: World) -> None:
-    """Data sets close in parallel while the intake reads in small pages; some have equal time
-    stamps or commit late."""
+async def test_no_data_set_is_missed_when_many_close_concurrently(world: World) -> None:
+    """The intake reads small pages; some data sets have equal time stamps or are committed late."""
     world.template(one_step(match=RAW))
     names = [f"d{number:02}" for number in range(30)]
     closing = asyncio.gather(*(world.input(name, meta={"kind": "raw"}) for name in names))
@@ -40,7 +39,7 @@ async def test_nothing_is_missed_where_many_close_at_the_same_time(world: World)
     assert await world.rows("wfms.intake", "SELECT 1 FROM handovers") == []
 
 
-async def test_equal_time_stamps_do_not_matter(world: World) -> None:
+async def test_data_sets_with_equal_time_stamps_are_all_matched(world: World) -> None:
     world.template(one_step(match=RAW))
     await world.input("a", meta={"kind": "raw"})
     await world.take_in()
@@ -54,7 +53,7 @@ async def test_equal_time_stamps_do_not_matter(world: World) -> None:
     assert await names_in_chains(world) == ["a", "b"]
 
 
-async def test_a_crash_anywhere_neither_loses_nor_doubles(world: World) -> None:
+async def test_crash_at_any_place_neither_loses_nor_duplicates_chains(world: World) -> None:
     world.template(one_step(match=RAW))
     names = [f"d{number}" for number in range(4)]
     for name in names:
@@ -75,11 +74,10 @@ async def test_a_crash_anywhere_neither_loses_nor_doubles(world: World) -> None:
     assert len((await world.chains.chains()).chains) == 4
 
 
-async def test_two_intakes_with_a_template_changed_between_them_make_one_chain(
+async def test_concurrent_intakes_make_one_chain_although_the_template_changes(
     world: World,
 ) -> None:
-    """The decision is written down with the cursor: whoever comes second does not decide again
-    (invariant 1)."""
+    """The decision is stored with the cursor and is not made a second time (invariant 1)."""
     template = world.template(one_step(match=RAW))
     await world.input("a", meta={"kind": "raw"})
     place = 0
@@ -99,7 +97,7 @@ async def test_two_intakes_with_a_template_changed_between_them_make_one_chain(
     assert chain.template_version == 1
 
 
-async def test_unmatched_data_sets_are_kept_with_the_reason_and_can_be_matched_again(
+async def test_unmatched_data_set_has_a_reason_and_can_be_matched_again(
     world: World,
 ) -> None:
     intake = IntakeClient(world.client("wfms.intake"))
@@ -122,7 +120,7 @@ async def test_unmatched_data_sets_are_kept_with_the_reason_and_can_be_matched_a
         await intake.rematch(dataset.uid)
 
 
-async def test_all_unmatched_are_matched_again_on_request_and_deleted_ones_forgotten(
+async def test_rematch_of_all_unmatched_data_sets_forgets_deleted_ones(
     world: World,
 ) -> None:
     intake = IntakeClient(world.client("wfms.intake"))
@@ -141,7 +139,7 @@ async def test_all_unmatched_are_matched_again_on_request_and_deleted_ones_forgo
     )
     await world.dms.delete_dataset(sets[0].uid, force=True)
     world.template(one_step(match={"kind": Equals(value="odd")}), name="odd-ones")
-    assert (await intake.unmatched()).total == 40, "nothing happens by itself"
+    assert (await intake.unmatched()).total == 40, "a new template alone changes nothing"
     found = await intake.rematch_all()
     assert (found.matched, found.gone, found.left) == (30, 1, 9)
     again = await intake.rematch_all()
@@ -150,13 +148,13 @@ async def test_all_unmatched_are_matched_again_on_request_and_deleted_ones_forgo
     since = {dataset.dataset_uid: dataset.since for dataset in before.datasets}
     assert all(
         unmatched.since == since.get(unmatched.dataset_uid, unmatched.since) for unmatched in left
-    ), "still unmatched since the first time"
+    ), "the time of the first attempt is kept"
     while await world.start_chains():
         pass
     assert await names_in_chains(world) == [name for number, name in enumerate(names) if number % 4]
 
 
-async def test_an_unmatched_data_set_is_dismissed_or_found_deleted(world: World) -> None:
+async def test_unmatched_data_set_is_dismissed_or_found_deleted(world: World) -> None:
     intake = IntakeClient(world.client("wfms.intake"))
     seen_to, deleted = await world.input("a"), await world.input("b")
     await world.take_in()
@@ -169,7 +167,7 @@ async def test_an_unmatched_data_set_is_dismissed_or_found_deleted(world: World)
     assert (await intake.unmatched()).datasets == []
 
 
-async def test_all_unmatched_are_dismissed_at_once_but_later_ones(world: World) -> None:
+async def test_dismiss_all_keeps_data_sets_that_came_later(world: World) -> None:
     intake = IntakeClient(world.client("wfms.intake"))
     for name in ("a", "b"):
         await world.input(name)
@@ -181,7 +179,7 @@ async def test_all_unmatched_are_dismissed_at_once_but_later_ones(world: World) 
     assert [one.dataset_name for one in (await intake.unmatched()).datasets] == ["late"]
 
 
-async def test_templates_of_one_priority_are_told_until_one_changes(world: World) -> None:
+async def test_templates_with_equal_priority_are_reported_until_one_changes(world: World) -> None:
     intake = IntakeClient(world.client("wfms.intake"))
     first, second = (
         world.template(one_step(match=RAW, priority=3), name=name) for name in ("aa", "bb")
@@ -203,7 +201,9 @@ async def test_templates_of_one_priority_are_told_until_one_changes(world: World
     assert (await intake.ties()).ties == []
 
 
-async def test_what_the_chain_service_refuses_is_unmatched_with_findings(world: World) -> None:
+async def test_data_set_refused_by_the_chain_service_is_unmatched_with_findings(
+    world: World,
+) -> None:
     parameters = {"cut": Parameter(type="int", required=True)}
     world.template(one_step(match=RAW, parameters=parameters, bind={"cut": "threshold"}))
     await world.input("bad", meta={"kind": "raw", "threshold": "high"})
@@ -220,7 +220,9 @@ async def test_what_the_chain_service_refuses_is_unmatched_with_findings(world: 
     assert chain.params == {"cut": 3}
 
 
-async def test_on_demand_is_left_alone_and_outages_move_no_cursor(world: World) -> None:
+async def test_intake_ignores_on_demand_data_sets_and_keeps_its_cursor_in_outages(
+    world: World,
+) -> None:
     world.template(one_step(match=RAW))
     await world.input("asked-for", meta={"kind": "raw"}, on_demand=True)
     await world.input("a", meta={"kind": "raw"})

@@ -1,5 +1,7 @@
-"""All services as they are wired, over the PostgreSQL transport; the list of templates and the
-pilot are the test's own."""
+"""All services, wired as in production over the PostgreSQL transport.
+
+The list of templates and the pilot belong to the test.
+"""
 
 import hashlib
 from collections.abc import AsyncIterator
@@ -16,10 +18,11 @@ from dms.wiring import build as build_dms
 from sluice.clients.chains import ChainsClient
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import NewDataset, NewFile, NewStorage
-from sluice.contracts.naming import output_name
-from sluice.contracts.pilots import (
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.naming import output_name
+from sluice.contracts.common.states import AttemptOutcome, ChainState, StorageType
+from sluice.contracts.data.datasets import NewDataset, NewFile, NewStorage
+from sluice.contracts.pilots.pilots import (
     AttemptReport,
     LeasedJob,
     LeaseRequest,
@@ -29,17 +32,16 @@ from sluice.contracts.pilots import (
     RegisterPilot,
     Report,
 )
-from sluice.contracts.plan import Equals, Plan
-from sluice.contracts.states import AttemptOutcome, ChainState, StorageType
-from sluice.contracts.templates import Template, TemplateList
-from sluice.servicekit.http import Health, create_app
-from sluice.servicekit.lifecycle import running
+from sluice.contracts.templates.plan import Equals, Plan
+from sluice.contracts.templates.templates import Template, TemplateList
+from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.service import Service
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.running.service import Service
+from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
+from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
 from tests.conftest import DatabaseFactory
 from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
@@ -110,7 +112,7 @@ def write(path: Path, content: bytes) -> dict[str, Any]:
 
 
 def work(job: LeasedJob, task: PilotTask) -> AttemptReport:
-    """Writes one file for each output port."""
+    """Write one file for each output port, and report success."""
     outputs = []
     for output in task.outputs:
         folder = Path(output.dat_out_url.removeprefix("file://"))
@@ -180,7 +182,7 @@ async def chains_of(links: ProcessLinks) -> list[Chain]:
     return (await ChainsClient(links.http("wfms.chains")).chains()).chains
 
 
-async def test_frames_to_output_with_all_services_restarted_in_between(
+async def test_chains_finish_although_all_services_are_restarted_between_steps(
     make_database: DatabaseFactory, tmp_path: Path
 ) -> None:
     urls = {
@@ -220,4 +222,4 @@ async def test_frames_to_output_with_all_services_restarted_in_between(
         await eventually(
             only_outputs_left, what="everything but the outputs is deleted", seconds=60
         )
-    assert len(files_in(tmp_path / "output")) == 2, "what each chain merged"
+    assert len(files_in(tmp_path / "output")) == 2, "each chain has one merged output"

@@ -1,17 +1,17 @@
-"""Tasks that make room on input storages which fill are ranked higher, with the real DMS."""
+"""Tasks that free space on a filling input storage are ranked higher, with the real DMS."""
 
 from dataclasses import replace
 
 import pytest
 
-from dms.usecases.watch_water_marks import watch_water_marks
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import WaterMarks
-from sluice.contracts.plan import Retention
-from sluice.contracts.problems import NotAvailable
-from sluice.contracts.tasks import Boosts
-from sluice.servicekit.loop import Loop
-from sluice.servicekit.queue_topology import sluice_topology
+from dms.usecases.storages.watch_water_marks import watch_water_marks
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.data.datasets import WaterMarks
+from sluice.contracts.jobs.tasks import Boosts
+from sluice.contracts.templates.plan import Retention
+from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.running.loop import Loop
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
@@ -24,7 +24,7 @@ KEEPS = Retention(input="keep")
 
 
 async def running(world: World, name: str, *, retention: Retention = DELETE_ALL) -> Chain:
-    """Its first tasks are with the WMS. The input has three bytes."""
+    """Start a chain with an input of three bytes; its first tasks are at the WMS."""
     template = world.template(three_steps(retention=retention), name=f"{name}-wf")
     chain = await world.new_chain(await world.input(name), template)
     await world.start_steps()
@@ -43,17 +43,17 @@ def raised(world: World, boosts: Boosts) -> list[str]:
     )
 
 
-async def test_tasks_rise_while_the_storage_of_their_input_fills(world: World) -> None:
+async def test_tasks_are_ranked_higher_while_the_storage_of_their_input_fills(world: World) -> None:
     await world.dms.mark_storage("input-1", WaterMarks(low=4, high=9))
     first = await running(world, "a")
     await running(world, "kept", retention=KEEPS)
     relieve = relief(world)
     await relieve()
     assert [boost.boosts for boost in world.wms.boosts] == [[]], (
-        "what an instance before may have raised is taken back"
+        "ranks raised by an earlier instance are lowered"
     )
     await relieve()
-    assert len(world.wms.boosts) == 1, "nothing more is said while nothing is raised"
+    assert len(world.wms.boosts) == 1, "without raised ranks there are no more requests"
     await running(world, "b")
     await watch_water_marks(world.dms_database, {})
     await relieve()
@@ -61,21 +61,21 @@ async def test_tasks_rise_while_the_storage_of_their_input_fills(world: World) -
     assert (said.by, raised(world, said)) == (
         7.0,
         ["decode a-wf", "decode b-wf", "filter a-wf"],
-    ), "one that keeps its input makes no room"
+    ), "a chain that keeps its input frees no space"
     why = (
         "storage input-1, on which the chain's input lies, reached its high water mark (9 bytes)"
         " at 20"
     )
     assert said.boosts[0].reason.startswith(why)
     await relieve()
-    assert world.wms.boosts[-1] == said, "the same, for tasks that have come meanwhile"
+    assert world.wms.boosts[-1] == said, "the request is repeated for new tasks"
     await world.dms.delete_dataset(first.dataset_uid, force=True)
     await world.dms.unmark_storage("input-1")
     await relieve()
     assert world.wms.boosts[-1].boosts == []
 
 
-async def test_what_does_not_answer_changes_nothing(world: World) -> None:
+async def test_outage_of_a_service_changes_no_ranks(world: World) -> None:
     await world.dms.mark_storage("input-1", WaterMarks(low=2, high=3))
     await running(world, "a")
     await watch_water_marks(world.dms_database, {})
@@ -90,13 +90,13 @@ async def test_what_does_not_answer_changes_nothing(world: World) -> None:
     assert len(world.wms.boosts[-1].boosts) == 1
 
 
-async def test_a_wms_of_the_release_before_is_left_alone(world: World) -> None:
+async def test_wms_of_the_previous_release_gets_no_requests(world: World) -> None:
     await running(world, "a")
     world.wms.knows_boosts = False
     assert await relief(world)() is False
 
 
-async def test_a_rank_of_0_takes_back_what_was_raised_before(world: World) -> None:
+async def test_relief_rank_0_lowers_ranks_that_were_raised_before(world: World) -> None:
     await world.dms.mark_storage("input-1", WaterMarks(low=2, high=3))
     await running(world, "a")
     await watch_water_marks(world.dms_database, {})
@@ -115,6 +115,6 @@ async def test_a_rank_of_0_takes_back_what_was_raised_before(world: World) -> No
     async def told() -> bool:
         return len(world.wms.boosts) > 1
 
-    await eventually(told, what="the WMS is told")
+    await eventually(told, what="the request to the WMS")
     await loop.stop()
     assert [boost.boosts for boost in world.wms.boosts[1:]] == [[]]

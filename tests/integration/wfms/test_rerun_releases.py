@@ -1,16 +1,16 @@
-"""Chains in which files between steps went as they were read, and their reruns (invariant 4)."""
+"""Reruns of chains whose intermediate files were deleted after their use (invariant 4)."""
 
-from sluice.contracts.chains import Chain, RerunChain
-from sluice.contracts.datasets import NewFile
-from sluice.contracts.plan import Plan, Source
-from sluice.contracts.states import ChainState
+from sluice.contracts.chains.chains import Chain, RerunChain
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.data.datasets import NewFile
+from sluice.contracts.templates.plan import Plan, Source
 from tests.integration.wfms.test_reruns import HOUR, again, begin, dataset_of, run, sent
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, step
 
 
 def line() -> Plan:
-    """decode → filter → last: three maps."""
+    """Return a plan of three map steps: decode → filter → last."""
     return plan(
         step("decode"),
         step("filter", Source(step="decode", port="out")),
@@ -21,7 +21,7 @@ def line() -> Plan:
 
 
 async def begin_with_a_file(world: World) -> Chain:
-    """``decode`` gives one, and ``filter`` fails."""
+    """Begin a chain in which ``decode`` writes one file and ``filter`` fails."""
     world.keep_what_failed(HOUR)
     begun = await world.new_chain(await world.input("a"), world.template(line()))
     await world.start_steps()
@@ -40,8 +40,8 @@ async def begin_with_a_file(world: World) -> Chain:
     return await world.chain(begun.uid)
 
 
-async def test_each_task_is_told_whose_files_go_as_they_are_read(world: World) -> None:
-    """What a rerun has taken over belongs to two chains, and stays together."""
+async def test_each_task_knows_the_inputs_whose_files_are_deleted_after_use(world: World) -> None:
+    """Data that a rerun takes over belongs to two chains and is kept."""
     first = await begin(world, line(), fail="filter")
     tasks = {task.step: task for task in world.wms.tasks.values()}
     read = dataset_of(first, "decode")
@@ -55,7 +55,7 @@ async def test_each_task_is_told_whose_files_go_as_they_are_read(world: World) -
     assert world.wms.readers == {tasks["last"].uid: {written: 1}}
 
 
-async def test_where_files_are_gone_finished_jobs_are_taken_over(world: World) -> None:
+async def test_rerun_takes_over_finished_jobs_if_their_inputs_are_deleted(world: World) -> None:
     first = await begin_with_a_file(world)
     decoded = dataset_of(first, "decode")
     await world.release(decoded, 0)
@@ -67,8 +67,10 @@ async def test_where_files_are_gone_finished_jobs_are_taken_over(world: World) -
     assert task.taken_over.outputs == {"out": dataset_of(first, "filter")}
 
 
-async def test_who_needs_all_files_has_the_step_before_run_again(world: World) -> None:
-    """The command and the page say so beforehand."""
+async def test_step_that_needs_deleted_files_makes_its_upstream_step_run_again(
+    world: World,
+) -> None:
+    """The plan of the rerun says so."""
     first = await begin_with_a_file(world)
     await world.release(dataset_of(first, "decode"), 0)
     told = await world.chains.plan_rerun(first.uid, RerunChain(from_step="filter"))

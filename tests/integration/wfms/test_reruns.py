@@ -1,5 +1,4 @@
-"""Chains that are run again: what is taken over, what runs, what is kept for it and for how long
-(invariant 4)."""
+"""Reruns of chains: what is taken over, what runs, and how long data are kept (invariant 4)."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,11 +8,19 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from sluice.contracts.chains import Chain, RerunChain
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.plan import Between, Parameter, ParameterRef, Plan, Require, Retention, Source
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.states import ChainState, DatasetState, StepState
+from sluice.contracts.chains.chains import Chain, RerunChain
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.common.states import ChainState, DatasetState, StepState
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.plan import (
+    Between,
+    Parameter,
+    ParameterRef,
+    Plan,
+    Require,
+    Retention,
+    Source,
+)
 from tests.integration.wfms.test_crashes import crash_at, crash_everywhere
 from tests.integration.wfms.test_file_parameters import given, one_file, reads_files
 from tests.integration.wfms.world import World
@@ -24,7 +31,7 @@ GOING = {DatasetState.DELETING, DatasetState.DELETED}
 
 
 def two_ends() -> Plan:
-    """decode → (left → last, right): two outputs."""
+    """Return a plan with two outputs: decode → (left → last, right)."""
     return plan(
         step("decode"),
         step("left", Source(step="decode", port="out")),
@@ -39,7 +46,7 @@ def two_ends() -> Plan:
 
 
 async def run(world: World, *, fail: str = "", turns: int = 6) -> None:
-    """Everything, until nothing moves; the task of step ``fail`` fails."""
+    """Run all loops until nothing changes; the task of step ``fail`` fails."""
     world.wms.failing = fail
     for _ in range(turns):
         await world.turn()
@@ -73,7 +80,7 @@ async def gone(world: World, uid: UUID) -> bool:
     return (await world.dms.dataset(uid)).state in GOING
 
 
-async def test_what_failed_runs_again_on_what_was_there_and_all_goes_in_the_end(
+async def test_rerun_takes_over_finished_steps_and_all_data_is_deleted_in_the_end(
     world: World,
 ) -> None:
     first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
@@ -106,7 +113,7 @@ async def test_what_failed_runs_again_on_what_was_there_and_all_goes_in_the_end(
         ).main_input.dat_in_uid
         == decoded
     )
-    assert not await gone(world, decoded), "the first chain keeps it for a while"
+    assert not await gone(world, decoded), "the first chain keeps the data for an hour"
     await world.rows(
         "wfms.chains",
         "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1",
@@ -124,9 +131,8 @@ async def test_what_failed_runs_again_on_what_was_there_and_all_goes_in_the_end(
     assert len(world.deletions) == len(set(world.deletions))
 
 
-async def test_nothing_is_deleted_that_the_rerun_still_needs(world: World) -> None:
-    """Invariant 4: the time of the first chain is over, or it is discarded, while the second one
-    runs."""
+async def test_data_that_a_running_rerun_needs_is_not_deleted(world: World) -> None:
+    """Invariant 4: the first chain expires or is discarded while the rerun is running."""
     first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
     second = await again(world, first)
     await world.start_steps()
@@ -150,7 +156,7 @@ async def test_nothing_is_deleted_that_the_rerun_still_needs(world: World) -> No
     assert world.deletions.count(dataset_of(first, "decode")) == 1
 
 
-async def test_what_was_deleted_meanwhile_is_made_again_from_the_nearest_that_is_there(
+async def test_rerun_repeats_steps_whose_outputs_were_deleted(
     world: World,
 ) -> None:
     first = await begin(world, three_steps(), fail="merge")
@@ -183,7 +189,7 @@ async def test_what_was_deleted_meanwhile_is_made_again_from_the_nearest_that_is
     assert len((await world.chains.chains()).chains) == 1
 
 
-async def test_from_a_step_with_other_parameters_the_rest_is_taken_over(world: World) -> None:
+async def test_rerun_with_a_new_parameter_takes_over_the_other_steps(world: World) -> None:
     first = await begin(world, two_ends(), fail="", cut=3)
     assert first.state is ChainState.FINISHED
     with pytest.raises(Conflict, match="decode would have to run"):
@@ -200,7 +206,7 @@ async def test_from_a_step_with_other_parameters_the_rest_is_taken_over(world: W
         if task.chain_uid == second.uid and task.step == "right"
     ]
     assert task.args == {"cut": 5}
-    assert dataset_of(second, "last") == dataset_of(keeping, "last"), "an output of both"
+    assert dataset_of(second, "last") == dataset_of(keeping, "last"), "both chains have this output"
     await world.chains.discard_chain(keeping.uid)
     await run(world, turns=2)
     assert not await gone(world, dataset_of(second, "last"))
@@ -210,7 +216,7 @@ async def test_from_a_step_with_other_parameters_the_rest_is_taken_over(world: W
 
 
 async def begin_keeping(world: World) -> Chain:
-    """A finished chain of which nothing is gone: decode is read by a chain of its own."""
+    """Return a finished chain whose data are all kept, as ``decode`` is an output, too."""
     wf = two_ends().model_copy(
         update={"retention": Retention(input="keep"), "outputs": two_ends().outputs}
     )
@@ -228,7 +234,9 @@ async def begin_keeping(world: World) -> Chain:
     return await world.chain(chain.uid)
 
 
-async def test_would_be_outputs_run_again_with_their_finished_jobs_taken_over(world: World) -> None:
+async def test_unfinished_outputs_are_rerun_with_their_finished_jobs_taken_over(
+    world: World,
+) -> None:
     first = await begin(world, two_ends(), fail="left")
     assert [step.state for step in first.steps] == [
         StepState.FINISHED,
@@ -254,10 +262,12 @@ async def test_would_be_outputs_run_again_with_their_finished_jobs_taken_over(wo
     assert second.state is ChainState.FINISHED
     taken = [dataset for dataset in second.datasets if dataset.port == "out~before"]
     assert {dataset.step for dataset in taken} == {"left", "right"}
-    assert {dataset.state.value for dataset in taken} == {"finished"}, "released with the step"
+    assert {dataset.state.value for dataset in taken} == {"finished"}, (
+        "the data are released with the step"
+    )
 
 
-async def test_a_rerun_of_a_rerun_takes_over_what_the_first_chain_did(world: World) -> None:
+async def test_rerun_of_a_rerun_takes_over_steps_of_the_first_chain(world: World) -> None:
     first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
     second = await again(world, first)
     await run(world, fail="filter")
@@ -274,7 +284,7 @@ async def test_a_rerun_of_a_rerun_takes_over_what_the_first_chain_did(world: Wor
     assert await gone(world, dataset_of(first, "decode"))
 
 
-async def test_requests_that_cannot_be(world: World) -> None:
+async def test_impossible_reruns_are_refused(world: World) -> None:
     fussy = two_ends().model_copy(
         update={"require": Require(parameters={"cut": Between(maximum=9)})}
     )
@@ -300,7 +310,7 @@ async def test_requests_that_cannot_be(world: World) -> None:
     assert len((await world.chains.chains()).chains) == 2
 
 
-async def test_one_key_is_one_rerun_whatever_crashes(world: World) -> None:
+async def test_requests_with_one_key_make_one_rerun_despite_crashes(world: World) -> None:
     """Invariant 7."""
     first = await begin(world, three_steps(retention=DELETE_ALL), fail="filter")
     place, through = 0, False
@@ -329,7 +339,7 @@ async def delete_by_request(world: World, first: Chain) -> None:
 
 
 async def give_up(world: World, first: Chain) -> None:
-    """The first chain's time is over."""
+    """Expire the time for which the first chain keeps its data."""
     await world.rows(
         "wfms.chains",
         "UPDATE chains SET keep_until = now() - interval '1 s' WHERE uid = $1 RETURNING 1",
@@ -343,10 +353,10 @@ async def delete_the_input(world: World, first: Chain) -> None:
 
 
 @pytest.mark.parametrize("lose", [delete_by_request, give_up, delete_the_input])
-async def test_what_goes_while_it_is_looked_at_is_not_taken_over(
+async def test_data_deleted_during_the_rerun_request_is_not_taken_over(
     world: World, monkeypatch: pytest.MonkeyPatch, lose: Callable[[World, Chain], Awaitable[None]]
 ) -> None:
-    """Invariant 4: after the answer of the DMS, before the new chain is there."""
+    """Invariant 4: the deletion comes between the answer of the DMS and the new chain."""
     first = await begin(world, three_steps(retention=Retention(input="keep")), fail="filter")
     look, once = world.dms.datasets_of, iter([True])
 
@@ -366,7 +376,7 @@ async def test_what_goes_while_it_is_looked_at_is_not_taken_over(
     assert dataset_of(first, "decode") not in {dataset.uid for dataset in second.datasets}
 
 
-async def test_files_given_as_parameters_stay_for_a_rerun_as_long_as_the_rest(world: World) -> None:
+async def test_file_parameters_are_kept_for_a_rerun(world: World) -> None:
     passing = await one_file(world, "passing")
     first = await begin(world, reads_files("a"), fail="only", a=given(passing, retention="delete"))
     assert first.state is ChainState.FAILED

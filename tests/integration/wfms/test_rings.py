@@ -1,11 +1,11 @@
-"""Templates that begin one another end, as long as they form a ring."""
+"""Triggered templates in a trigger cycle stop after a number of generations."""
 
 from datetime import timedelta
 
-from sluice.contracts.append_only import Collect, GrowthTrigger, Trigger
-from sluice.contracts.append_only_list import AppendOnlyDataset
-from sluice.contracts.chains import Chain
-from sluice.contracts.plan import Equals, Plan
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.data.append_only import Collect, GrowthTrigger, Trigger
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
+from sluice.contracts.templates.plan import Equals, Plan
 from tests.integration.wfms.growing import SetClock, carry, collect, collecting, scheduled, take
 from tests.integration.wfms.test_due_templates import clock, schedule
 from tests.integration.wfms.world import World
@@ -25,7 +25,7 @@ def grown(takes: Collect, gives: Collect | None) -> Plan:
 
 
 async def go_round(world: World, times: int) -> list[str]:
-    """The templates of the chains that begin one after the other."""
+    """Return the templates of the chains that start one after the other."""
     world.generations = MOST
     names: list[str] = []
     for _ in range(times):
@@ -37,18 +37,18 @@ async def go_round(world: World, times: int) -> list[str]:
 
 
 async def standing(world: World, name: str) -> AppendOnlyDataset:
-    found = await world.dms.standing(generations=True)
+    found = await world.dms.append_only_datasets(generations=True)
     return next(one for one in found if one.dataset.standing == name)
 
 
-async def test_two_templates_that_begin_one_another_end(world: World) -> None:
+async def test_trigger_cycle_of_two_templates_stops(world: World) -> None:
     await collect(world, "people", plan=collecting(into=A))
     world.template(grown(A, B), name="la")
     lb = world.template(grown(B, A), name="lb")
     assert await go_round(world, MOST + 3) == ["la", "lb", "la", "lb"]
     left = await standing(world, A.name)
     assert (left.new_to("la"), left.generation) == (1, MOST)
-    # What people bring is held as well, until one of the ring is taken back.
+    # Files that people add wait, too, until a template of the cycle is removed.
     await collect(world, "more", plan=collecting(into=A))
     assert len(await take(world)) == MOST
     world.templates.remove(lb)
@@ -57,13 +57,13 @@ async def test_two_templates_that_begin_one_another_end(world: World) -> None:
     assert (await standing(world, A.name)).new_to("la") == 0
 
 
-async def test_one_that_takes_what_it_gives_ends(world: World) -> None:
+async def test_template_that_triggers_itself_stops(world: World) -> None:
     await collect(world, "people", plan=collecting(into=A))
     world.template(grown(A, A), name="selfy")
     assert await go_round(world, MOST + 3) == ["selfy"] * MOST
 
 
-async def test_a_line_that_is_longer_than_that_is_gone_through(world: World) -> None:
+async def test_sequence_of_triggers_without_a_cycle_is_not_limited(world: World) -> None:
     sets = [Collect(name=f"s{number}", type=f"t{number}") for number in range(MOST + 3)]
     await collect(world, "people", plan=collecting(into=sets[0]))
     for number, (takes, gives) in enumerate(zip(sets, [*sets[1:], None], strict=True)):
@@ -72,7 +72,7 @@ async def test_a_line_that_is_longer_than_that_is_gone_through(world: World) -> 
     assert went == [f"w{number}" for number in range(len(sets))]
 
 
-async def test_what_is_started_by_hand_counts_for_nothing(world: World) -> None:
+async def test_chain_started_by_hand_does_not_change_the_generation(world: World) -> None:
     await collect(world, "people", plan=collecting(into=A))
     la = world.template(grown(A, B), name="la")
     (chain,) = await take(world)
@@ -85,7 +85,9 @@ async def test_what_is_started_by_hand_counts_for_nothing(world: World) -> None:
     assert (b.dataset.count_files, b.generation) == (2, 1)
 
 
-async def test_a_ring_by_the_clock_ends_and_its_times_say_so(world: World, clock: SetClock) -> None:
+async def test_trigger_cycle_by_schedule_stops_and_its_outcome_says_so(
+    world: World, clock: SetClock
+) -> None:
     world.generations = MOST
     await collect(world, "people", plan=collecting(into=A))
     nightly = scheduled("0 3 * * *", match={"type": Equals(value="a")})

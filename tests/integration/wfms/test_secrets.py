@@ -1,4 +1,4 @@
-"""Chains of templates with secrets: names and versions travel, values do not."""
+"""Chains of templates with secrets: messages have names and versions, and never values."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -6,12 +6,12 @@ from uuid import uuid4
 import pytest
 
 from sluice.clients.intake import IntakeClient
-from sluice.contracts.chains import RerunChain
-from sluice.contracts.needs import Needs
-from sluice.contracts.plan import Equals, Plan
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.secrets import Secret, SecretRef, SecretVersion
-from sluice.contracts.states import TaskState
+from sluice.contracts.access.secrets import Secret, SecretRef, SecretVersion
+from sluice.contracts.chains.chains import RerunChain
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import TaskState
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.templates.plan import Equals, Plan
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import plan, step
 
@@ -36,7 +36,7 @@ def keep(world: World, *versions: int, templates: str = "wf*") -> None:
     )
 
 
-async def test_the_version_is_fixed_when_the_chain_is_made(world: World) -> None:
+async def test_version_of_a_secret_is_fixed_when_the_chain_is_created(world: World) -> None:
     keep(world, 1, 2)
     chain = await world.new_chain(await world.input("a"), world.template(asking()))
     keep(world, 1, 2, 3)
@@ -50,7 +50,7 @@ async def test_the_version_is_fixed_when_the_chain_is_made(world: World) -> None
     assert [one.secrets for one in (await world.chains.chains()).chains] == [{"token": second}]
 
 
-async def test_a_rerun_uses_the_newest(world: World) -> None:
+async def test_rerun_uses_the_newest_version_of_a_secret(world: World) -> None:
     keep(world, 1)
     chain = await world.new_chain(await world.input("a"), world.template(asking()))
     await world.start_steps()
@@ -71,7 +71,9 @@ async def test_a_rerun_uses_the_newest(world: World) -> None:
         await world.chains.rerun_chain(chain.uid, RerunChain(key=uuid4()))
 
 
-async def test_what_cannot_be_had_is_told_before_there_is_a_chain(world: World) -> None:
+async def test_missing_or_forbidden_secret_is_reported_before_the_chain_is_created(
+    world: World,
+) -> None:
     dataset, template = await world.input("a"), world.template(asking())
     with pytest.raises(Unprocessable, match="`sluice secret set places-api --for wf` sets it"):
         await world.new_chain(dataset, template)
@@ -83,7 +85,9 @@ async def test_what_cannot_be_had_is_told_before_there_is_a_chain(world: World) 
     assert (await world.chains.chains()).chains == []
 
 
-async def test_a_data_set_whose_secret_is_missing_waits_until_it_is_set(world: World) -> None:
+async def test_data_set_without_its_secret_is_unmatched_until_the_secret_is_set(
+    world: World,
+) -> None:
     world.template(asking().model_copy(update={"match": {"kind": Equals(value="raw")}}))
     intake = IntakeClient(world.client("wfms.intake"))
     dataset = await world.input("a", meta={"kind": "raw"})
@@ -98,7 +102,7 @@ async def test_a_data_set_whose_secret_is_missing_waits_until_it_is_set(world: W
     assert chain.secrets == {"token": SecretRef(name="places-api", version=1)}
 
 
-async def test_nobody_gives_a_value(world: World) -> None:
+async def test_request_with_the_value_of_a_secret_is_refused(world: World) -> None:
     keep(world, 1)
     with pytest.raises(Unprocessable, match="parameter 'token' is given by nobody") as refused:
         await world.new_chain(await world.input("a"), world.template(asking()), token="hunter2")

@@ -1,14 +1,13 @@
-"""Rounds of the watcher: every watch is looked at, however many there are, and is free for the next
-round."""
+"""Rounds of the watcher check every watch and return it for the next round."""
 
 from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.chains import Watch
-from sluice.contracts.states import WatchKind, WatchState
-from sluice.servicekit.http import Health, create_app
+from sluice.contracts.chains.chains import Watch
+from sluice.contracts.common.states import WatchKind, WatchState
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.web.http import Health, create_app
 from tests.integration.wfms.world import World
 from wfms.watcher.api.watches import watches_router
 from wfms.watcher.usecases.accept_watch import accept_watch
@@ -19,7 +18,7 @@ NOT_REPORTED = "SELECT 1 FROM watches WHERE NOT reported"
 
 
 def new_watch(kind: WatchKind) -> Watch:
-    """Of a task or data set that nobody else knows."""
+    """Return a watch of a task or data set that no other service knows."""
     return Watch(
         kind=kind,
         uid=uuid4(),
@@ -36,7 +35,7 @@ async def watches(world: World, count: int, kind: WatchKind) -> None:
 
 
 @pytest.mark.parametrize("count", [1, PAGE, PAGE + 1, 2 * PAGE + 1])
-async def test_all_that_have_ended_are_told_in_one_round(world: World, count: int) -> None:
+async def test_all_ended_watches_are_reported_in_one_round(world: World, count: int) -> None:
     await watches(world, count, WatchKind.TASK)
     await world.rows(
         "wfms.watcher",
@@ -48,7 +47,7 @@ async def test_all_that_have_ended_are_told_in_one_round(world: World, count: in
 
 
 @pytest.mark.parametrize("count", [1, PAGE + 1])
-async def test_what_goes_on_is_free_for_the_next_round(world: World, count: int) -> None:
+async def test_unfinished_watches_are_unclaimed_after_the_round(world: World, count: int) -> None:
     await watches(world, count, WatchKind.UPLOAD)
     await world.follow()
     assert len(await world.rows("wfms.watcher", NOT_REPORTED)) == count
@@ -56,10 +55,10 @@ async def test_what_goes_on_is_free_for_the_next_round(world: World, count: int)
 
 
 @pytest.mark.parametrize(("kind", "wakes"), [(WatchKind.TASK, 0), (WatchKind.UPLOAD, 1)])
-async def test_of_what_is_new_only_an_upload_is_looked_at_at_once(
+async def test_new_watch_wakes_the_watcher_only_for_an_upload(
     world: World, kind: WatchKind, wakes: int
 ) -> None:
-    """A task is followed before it is sent; an upload may have ended by then."""
+    """A task is watched before it is sent, while an upload may already have ended."""
     woken: list[None] = []
     database = world.databases["wfms.watcher"]
     world.links.apps["wfms.watcher"] = create_app(

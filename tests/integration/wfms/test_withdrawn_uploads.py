@@ -1,20 +1,22 @@
-"""A chain is canceled while its outputs are on their way to the output storage (invariant 4)."""
+"""A chain is canceled while its outputs are being uploaded (invariant 4)."""
 
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.chains import Chain, RerunChain
-from sluice.contracts.problems import Conflict
-from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetState
+from sluice.contracts.chains.chains import Chain, RerunChain
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetState
 from tests.integration.wfms.test_crashes import crash_everywhere
 from tests.integration.wfms.test_reruns import HOUR, dataset_of, gone, two_ends
 from tests.integration.wfms.world import World
 
 
 async def begun(world: World, *, asked: bool = True) -> Chain:
-    """A chain with two outputs, ``last`` and ``right``, that are to be uploaded; ``asked``: the DMS
-    knows so."""
+    """Return a chain whose outputs ``last`` and ``right`` are to be uploaded.
+
+    With ``asked`` the DMS has got the requests.
+    """
     world.keep_what_failed(HOUR)
     chain = await world.new_chain(await world.input("a"), world.template(two_ends()))
     while chain.state is ChainState.IN_PROGRESS:
@@ -29,7 +31,7 @@ async def begun(world: World, *, asked: bool = True) -> Chain:
 
 
 async def clear_up(world: World) -> None:
-    """Nothing that a message asks for is refused."""
+    """Run the loops that delete; no message is refused."""
     for _ in range(2):
         for crank in (world.delete_outputs, world.hand_over_releases, world.deliver, world.follow):
             await crank()
@@ -39,7 +41,9 @@ def outputs_of(chain: Chain) -> list[UUID]:
     return [dataset_of(chain, "last"), dataset_of(chain, "right")]
 
 
-async def test_what_is_not_safe_goes_and_a_rerun_makes_it_again(world: World) -> None:
+async def test_outputs_not_yet_uploaded_are_deleted_and_a_rerun_makes_them_again(
+    world: World,
+) -> None:
     chain = await begun(world)
     await world.dms.disable_storage("output-1")
     await world.upload_all()
@@ -49,7 +53,7 @@ async def test_what_is_not_safe_goes_and_a_rerun_makes_it_again(world: World) ->
     await crash_everywhere(world, world.delete_outputs)
     await clear_up(world)
     assert [await gone(world, uid) for uid in outputs_of(chain)] == [True, True]
-    assert not await gone(world, chain.dataset_uid), "the input stays"
+    assert not await gone(world, chain.dataset_uid), "the input is kept"
     assert (await world.chain(chain.uid)).reason == "canceled by request"
     assert await world.rows("wfms.watcher", "SELECT 1 FROM watches WHERE NOT reported") == []
     told = await world.chains.plan_rerun(chain.uid, RerunChain())
@@ -57,10 +61,12 @@ async def test_what_is_not_safe_goes_and_a_rerun_makes_it_again(world: World) ->
     assert told.missing == []
 
 
-async def test_what_is_safe_stays_until_it_is_discarded(world: World) -> None:
+async def test_uploaded_output_of_a_canceled_chain_is_kept_until_discarded(world: World) -> None:
     chain = await begun(world)
     last, right = outputs_of(chain)
-    async with world.dms_database.connection() as connection:  # it rests
+    async with (
+        world.dms_database.connection() as connection
+    ):  # The upload of this output is delayed.
         await connection.execute(
             "UPDATE datasets SET retry_at = now() + interval '1 hour' WHERE uid = $1", right
         )
@@ -75,7 +81,7 @@ async def test_what_is_safe_stays_until_it_is_discarded(world: World) -> None:
     assert await gone(world, last)
 
 
-async def test_an_output_that_has_arrived_unknown_to_the_chain_goes_without_a_refusal(
+async def test_uploaded_output_not_yet_known_to_the_chain_is_deleted(
     world: World,
 ) -> None:
     chain = await begun(world)
@@ -89,7 +95,7 @@ async def test_an_output_that_has_arrived_unknown_to_the_chain_goes_without_a_re
     assert (await world.chain(chain.uid)).state is ChainState.CANCELED
 
 
-async def test_an_output_that_another_chain_reads_by_then_stays(world: World) -> None:
+async def test_output_used_by_another_chain_is_kept(world: World) -> None:
     chain = await begun(world)
     await world.upload_all()
     last, right = outputs_of(chain)
@@ -102,7 +108,7 @@ async def test_an_output_that_another_chain_reads_by_then_stays(world: World) ->
         await world.new_chain(released, world.templates[-1])
 
 
-async def test_the_request_to_upload_may_come_after_the_deletion(world: World) -> None:
+async def test_upload_request_may_arrive_after_the_deletion(world: World) -> None:
     chain = await begun(world, asked=False)
     await world.chains.cancel_chain(chain.uid)
     await world.delete_outputs()

@@ -1,4 +1,4 @@
-"""A WMS of a few lines for the tests of the WfMS: tasks end when the test says so."""
+"""A small fake WMS for tests of the WfMS: tasks end when the test says so."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -6,9 +6,9 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import TaskState
-from sluice.contracts.tasks import (
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.common.states import TaskState
+from sluice.contracts.jobs.tasks import (
     BY_REQUEST,
     Boosted,
     Boosts,
@@ -21,16 +21,19 @@ from sluice.contracts.tasks import (
 
 
 class SmallWms:
-    """``accept`` is what its queue does; ``end`` what its pilots do. ``messages`` counts what came,
-    repetitions too."""
+    """``accept`` does what the queue does, and ``end`` what the pilots do.
+
+    ``messages`` has all messages, including repetitions.
+    """
 
     def __init__(self) -> None:
         self.tasks: dict[UUID, Task] = {}
         self.statuses: dict[UUID, TaskStatus] = {}
         self.messages: list[UUID] = []
-        #: By task, how many tasks read its inputs, of those whose files go one by one.
+        #: Task → number of tasks that use each of its inputs, for inputs that are deleted file by
+        #: file.
         self.readers: dict[UUID, dict[UUID, int]] = {}
-        #: What was said of ranks to be raised.
+        #: Requests to raise ranks.
         self.boosts: list[Boosts] = []
         self.knows_boosts = True
         #: The step whose tasks fail.
@@ -69,7 +72,7 @@ class SmallWms:
         self.statuses[uid] = self.statuses[uid].model_copy(update=update)
 
     def can_end(self, uid: UUID) -> bool:
-        """It lives, and the tasks that write what it reads have finished."""
+        """Return whether the task is running and all of its upstream tasks have finished."""
         unfinished = {
             output.dat_out_uid
             for other, status in self.statuses.items()

@@ -1,5 +1,4 @@
-"""The WfMS's services on real databases, with the real DMS beside them; nothing runs by itself:
-tests turn the cranks."""
+"""The services of the WfMS and the real DMS on real databases; tests run the loops step by step."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
@@ -13,10 +12,10 @@ from fastapi import APIRouter
 
 from dms.loops.workers import upload_once
 from dms.settings import DmsSettings
-from dms.usecases.close_dataset import close_complete
-from dms.usecases.release_files import apply_release
-from dms.usecases.request_deletion import apply_deletion
-from dms.usecases.request_upload import apply_upload
+from dms.usecases.datasets.close_dataset import close_complete
+from dms.usecases.datasets.request_deletion import apply_deletion
+from dms.usecases.removal.release_files import apply_release
+from dms.usecases.uploads.request_upload import apply_upload
 from dms.wiring import build as build_dms
 from dms.wiring import make_context
 from sluice.clients.chains import ChainsClient
@@ -24,8 +23,12 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.clients.watcher import WatcherClient
 from sluice.clients.wms import WmsClient
-from sluice.contracts.chains import Chain, NewChain
-from sluice.contracts.datasets import Dataset, NewDataset, NewFile, NewStorage
+from sluice.contracts.access.secrets import Secret
+from sluice.contracts.chains.chains import Chain, NewChain
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import StorageType, TaskState
+from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile, NewStorage
+from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.messages import (
     DMS_DELETIONS,
     DMS_UPLOADS,
@@ -37,19 +40,15 @@ from sluice.contracts.messages import (
     ReleaseFiles,
     UploadDataset,
 )
-from sluice.contracts.plan import Plan
-from sluice.contracts.problems import NotFound
-from sluice.contracts.secrets import Secret
-from sluice.contracts.states import StorageType, TaskState
-from sluice.contracts.tasks import Task
-from sluice.contracts.templates import Template, TemplateList
+from sluice.contracts.templates.plan import Plan
+from sluice.contracts.templates.templates import Template, TemplateList
 from sluice.servicekit.access.principal import THIS_PROCESS, set_principal
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import Health, create_app
+from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
+from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody, open_to_all
 from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
 from tests.integration.wfms.wms import SmallWms
@@ -59,7 +58,7 @@ from wfms.chains.api.reruns import reruns_router
 from wfms.chains.api.tasks import tasks_router
 from wfms.chains.usecases.collect_outputs import collect_outputs
 from wfms.chains.usecases.context import ChainsContext, StartRules
-from wfms.chains.usecases.delete_dataset import delete_asked
+from wfms.chains.usecases.delete_dataset import delete_requested
 from wfms.chains.usecases.delete_outputs import delete_outputs
 from wfms.chains.usecases.expire_rerun_data import expire_rerun_data
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
@@ -83,12 +82,12 @@ MakeMigrated = Callable[[str], Awaitable[str]]
 
 
 def _idle() -> None:
-    """Nobody to wake."""
+    """Do nothing: there is no loop to wake."""
 
 
 @dataclass
 class World:
-    """``fuse`` blows in one of our three services (or in what it asks of others)."""
+    """The services under test; ``fuse`` crashes them, or their requests to other services."""
 
     folder: Path
     databases: dict[str, FragileDatabase] = field(default_factory=dict)
@@ -99,11 +98,11 @@ class World:
     deletions: list[UUID] = field(default_factory=list)
     fuse: Fuse = field(default_factory=Fuse)
     http: dict[str, FragileHttp] = field(default_factory=dict)
-    #: How long a dead instance keeps the others off.
+    #: How long the claims of a dead instance last.
     hold: timedelta = NONE
-    #: How long what lies between the steps of a failed chain stays.
+    #: How long the intermediate data of a failed chain are kept.
     keep_failed: timedelta = NONE
-    #: How many chains of a ring of templates begin one after the other.
+    #: How many chains of a trigger cycle start one after the other.
     generations: int = 20
 
     async def open(self, make_migrated: MakeMigrated) -> None:
@@ -114,7 +113,7 @@ class World:
             await self.databases[name].start()
         url = await make_migrated("dms.db.migrations")
         transport = open_transport(url, sluice_topology())
-        # Most files of data sets are made up.
+        # Tests do not write most of the files.
         self.dms_settings = DmsSettings(
             database_url=url, broker_url=url, storage_roots=str(self.folder), verify_files=False
         )
@@ -204,7 +203,7 @@ class World:
         )
 
     def keep_what_failed(self, time: timedelta) -> None:
-        """From now on, of new chains."""
+        """Keep the data of failed chains that are created from now on."""
         self.keep_failed = time
         app = create_app(
             "wfms.chains", self._chain_routes(), health=Health({}), metrics=ServiceMetrics()
@@ -221,7 +220,7 @@ class World:
         self._clients.append(client)
         return client
 
-    # The cranks: one tick of each loop.
+    # One tick of each loop.
 
     async def start_steps(self) -> bool:
         return await StartSteps(self.chains_context)()
@@ -238,8 +237,8 @@ class World:
     async def expire_rerun_data(self) -> bool:
         return await expire_rerun_data(self.databases["wfms.chains"])
 
-    async def delete_asked(self) -> bool:
-        return await delete_asked(self.chains_context, hold=self.hold)
+    async def delete_requested(self) -> bool:
+        return await delete_requested(self.chains_context, hold=self.hold)
 
     async def hand_over_releases(self) -> bool:
         return await hand_over_releases(self.chains_context)
@@ -267,7 +266,7 @@ class World:
         return await start_chains(self.intake_context)
 
     async def deliver(self) -> None:
-        """What the outboxes hold reaches its queue's consumer."""
+        """Deliver the messages of all outboxes to their consumers."""
         for database in self.databases.values():
             async with database.connection() as connection:
                 bodies = [
@@ -294,15 +293,15 @@ class World:
                 case other:
                     raise AssertionError(f"unexpected message {other}")
 
-    # What others do.
+    # Actions of the other services.
 
     async def close_slices(self) -> None:
-        """And all else that is complete."""
+        """Close complete slices and all other complete data sets."""
         while await close_complete(self.dms_database):
             pass
 
     async def input(self, name: str, **more: Any) -> Dataset:
-        """A closed input data set of one file."""
+        """Return a closed input data set with one file."""
         dataset = await self.dms.register_dataset(NewDataset(name=name, **more))
         path = self.folder / "input" / f"{name}.raw"
         path.write_bytes(b"raw")
@@ -332,14 +331,14 @@ class World:
         )
 
     async def end_task(self, uid: UUID, state: TaskState = TaskState.FINISHED, **more: Any) -> None:
-        """As the WMS does: the task ends, its data sets close."""
+        """End a task and close its data sets, as the WMS does."""
         task = self.wms.tasks[uid]
         self.wms.end(uid, state, **more)
         for dataset in (*(output.dat_out_uid for output in task.outputs), task.log_out_uid):
             await self.dms.close_dataset(dataset)
 
     async def end_running_tasks(self) -> None:
-        """Each after those whose files it reads."""
+        """End each running task after its upstream tasks."""
         while ending := [uid for uid in self.wms.tasks if self.wms.can_end(uid)]:
             for uid in ending:
                 if self.wms.tasks[uid].step == self.wms.failing:
@@ -351,7 +350,7 @@ class World:
                     await self.end_task(uid, failed=int(tolerated))
 
     async def release(self, dataset: UUID, *seqs: int) -> None:
-        """The only step that reads the data set is done with these files."""
+        """Release files, as if the only downstream step were done with them."""
         message = ReleaseFiles(dataset_uid=dataset, reader=uuid4(), readers=1, seqs=list(seqs))
         async with self.dms_database.transaction() as transaction:
             await apply_release(transaction, message)
@@ -364,7 +363,7 @@ class World:
         await context.reads.stop()
 
     async def turn(self) -> None:
-        """Every loop once, and every message."""
+        """Run every loop once and deliver every message."""
         for crank in (
             self.take_in,
             self.start_chains,
@@ -376,7 +375,12 @@ class World:
         await self.deliver()
         await self.end_running_tasks()
         await self.upload_all()
-        for crank in (self.follow, self.hand_over_releases, self.delete_outputs, self.delete_asked):
+        for crank in (
+            self.follow,
+            self.hand_over_releases,
+            self.delete_outputs,
+            self.delete_requested,
+        ):
             await crank()
         await self.deliver()
 

@@ -1,28 +1,28 @@
-"""A task over files of which people are asked, and what they answer; with the real DMS."""
+"""A human task over files, with its items and answers, and with the real DMS."""
 
 from collections import Counter
 from hashlib import sha256
 from pathlib import Path
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.ask import Ask
-from sluice.contracts.asking import AnsweredJob, HumanJob
-from sluice.contracts.naming import output_name
-from sluice.contracts.pilots import OutputFile
-from sluice.contracts.states import JobState, ReportAnswer
-from sluice.contracts.tasks import Task
+from sluice.contracts.common.naming import output_name
+from sluice.contracts.common.states import JobState, ReportAnswer
+from sluice.contracts.human_tasks.ask import Ask
+from sluice.contracts.human_tasks.asking import AnsweredJob, HumanJob
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.pilots.pilots import OutputFile
 from tests.integration.wms.catalogue import new_output
 from tests.integration.wms.stage import CHECKSUM, NOW, Stage, make_task
 from tests.integration.wms.test_splitting import accept, make_dataset
-from wms.usecases.list_asked import list_asked_jobs
-from wms.usecases.split_task import split_waiting_tasks
-from wms.usecases.take_answers import take_answers
+from wms.usecases.reports.list_human_tasks import list_human_jobs
+from wms.usecases.reports.take_answers import take_answers
+from wms.usecases.splitting.split_task import split_waiting_tasks
 
 ASK = Ask(question="Is it sharp?", gold="known")
 
 
 class Asking:
-    """A task over so many files of which people are asked."""
+    """A human task over a number of files."""
 
     def __init__(self, stage: Stage, dms: DmsClient, folder: Path) -> None:
         self.stage, self.dms, self.folder = stage, dms, folder
@@ -50,7 +50,7 @@ class Asking:
         )
 
     async def jobs(self, task: Task) -> list[HumanJob]:
-        return (await list_asked_jobs(self.stage.context, task.uid, after=0, limit=1000)).jobs
+        return (await list_human_jobs(self.stage.context, task.uid, after=0, limit=1000)).jobs
 
     async def answer(
         self, task: Task, *answers: AnsweredJob, at: Stage | None = None
@@ -67,7 +67,7 @@ class Asking:
         return path
 
     async def check(self, task: Task) -> dict[JobState, int]:
-        """The counts are those of the jobs."""
+        """Check that the counts of the task match its jobs."""
         status = await self.stage.status(task)
         counts = {state: getattr(status, state.value) for state in JobState}
         assert Counter(counts) == await self.stage.states(task)

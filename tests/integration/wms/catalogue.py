@@ -1,26 +1,26 @@
-"""The DMS as what a task writes comes to it: by the messages that were promised."""
+"""Deliver the messages of tasks to the DMS."""
 
 from uuid import UUID, uuid4
 
 import orjson
 
-from dms.usecases.release_files import apply_release
+from dms.usecases.removal.release_files import apply_release
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import NewDataset
+from sluice.contracts.common.states import DatasetType
+from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.messages import DMS_FILES, DMS_RELEASES, RegisterFiles, ReleaseFiles
-from sluice.contracts.states import DatasetType
 from sluice.servicekit.database import Database
 from tests.integration.wms.stage import Stage
 
 
 async def new_output(dms: DmsClient) -> UUID:
-    """A data set that a task can write."""
+    """Register a data set that a task can write."""
     new = NewDataset(name=f"o-{uuid4()}", type=DatasetType.INTERMEDIATE)
     return (await dms.register_dataset(new)).uid
 
 
 async def deliver(stage: Stage, dms: DmsClient) -> None:
-    """What was promised so far to the DMS of the tasks' outputs reaches it."""
+    """Deliver the file messages about the tasks' outputs to the DMS."""
     outputs = {output.dat_out_uid for task in stage.tasks.values() for output in task.outputs}
     async with stage.database.connection() as connection:
         rows = await connection.fetch(
@@ -40,7 +40,7 @@ async def deliver(stage: Stage, dms: DmsClient) -> None:
 
 
 async def releases(stage: Stage) -> list[ReleaseFiles]:
-    """What was promised so far, in order."""
+    """Return the release messages in the outbox, in order."""
     async with stage.database.connection() as connection:
         rows = await connection.fetch(
             "SELECT body FROM outbox WHERE destination = $1 ORDER BY id", DMS_RELEASES
@@ -49,7 +49,7 @@ async def releases(stage: Stage) -> list[ReleaseFiles]:
 
 
 async def deliver_releases(stage: Stage, catalogue: Database) -> None:
-    """The same reaches the DMS; it may do so again."""
+    """Apply the release messages to the catalogue. Repeated calls apply them again."""
     for message in await releases(stage):
         async with catalogue.transaction() as transaction:
             await apply_release(transaction, message)

@@ -1,4 +1,4 @@
-"""A WMS on a fresh database for every test, and a DMS beside it for those that ask."""
+"""Provide a WMS on a fresh database for every test, and a DMS beside it."""
 
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -8,13 +8,13 @@ import pytest
 from dms.settings import DmsSettings
 from dms.wiring import build as build_dms
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import NewStorage
-from sluice.contracts.states import StorageType
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import NewStorage
 from sluice.servicekit.database import Database
-from sluice.servicekit.lifecycle import running
+from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
 from tests.integration.wms.asking import Asking
@@ -22,7 +22,7 @@ from tests.integration.wms.moves import hold_to_legal_moves
 from tests.integration.wms.stage import Stage
 from wms.usecases.context import WmsContext, WmsRules
 
-#: Leases that no test outlasts: those that have to run out are put into the past by hand.
+#: Leases outlast every test. Tests expire leases by hand.
 TERMS = WmsRules(
     heartbeat=1.0,
     lease=300.0,
@@ -37,7 +37,7 @@ TERMS = WmsRules(
 
 @pytest.fixture
 async def stage(database_url: str) -> AsyncIterator[Stage]:
-    """Its database refuses what no life cycle has, whoever does it."""
+    """A WMS whose database refuses illegal state transitions."""
     database = Database(database_url, source="wms")
     async with running(Migrator(database_url, "wms.db.migrations"), database):
         async with database.connection() as connection:
@@ -59,7 +59,7 @@ async def dms_and_database(
 ) -> AsyncIterator[tuple[DmsClient, Database]]:
     url = await make_database()
     links, transport = ProcessLinks(), open_transport(url, sluice_topology())
-    # The files of its data sets are made up.
+    # The files of its data sets do not exist.
     settings = DmsSettings(database_url=url, broker_url=url, storage_roots="/", verify_files=False)
     service = build_dms(settings, links=links, transport=transport)
     links.apps["dms"] = service.app
@@ -74,13 +74,13 @@ async def dms_and_database(
 
 @pytest.fixture
 def dms(dms_and_database: tuple[DmsClient, Database]) -> DmsClient:
-    """The real DMS, its background work still, with one storage of type input at ``tmp_path``."""
+    """The real DMS without background loops, with an input storage at ``tmp_path``."""
     return dms_and_database[0]
 
 
 @pytest.fixture
 def catalogue(dms_and_database: tuple[DmsClient, Database]) -> Database:
-    """Of the same DMS: for what comes to it as messages."""
+    """The database of the same DMS, for messages to it."""
     return dms_and_database[1]
 
 

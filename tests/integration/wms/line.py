@@ -1,28 +1,27 @@
-"""Steps of a chain that read each other, as the WMS gets them: maps, until a test changes one."""
+"""Steps of a chain in a line, as the WMS gets them: maps, until a test changes a step."""
 
 from pathlib import Path
 from uuid import UUID, uuid4
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.states import JobState, TaskState
-from sluice.contracts.tasks import Task
+from sluice.contracts.common.states import JobState, TaskState
+from sluice.contracts.jobs.tasks import Task
 from tests.integration.wms.catalogue import new_output
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_splitting import accept, make_dataset
-from wms.db.leases import ClaimedJob
-from wms.usecases.split_task import split_waiting_tasks
+from wms.db.jobs.leases import ClaimedJob
+from wms.usecases.splitting.split_task import split_waiting_tasks
 
 
 class Line:
-    """Steps ``a``, ``b`` and ``c`` of a chain, maps over each other, over so many files. Which of
-    them the WMS has, the test says."""
+    """Steps ``a``, ``b`` and ``c`` of a chain, maps over each other. A test sends them."""
 
     def __init__(self, stage: Stage, dms: DmsClient) -> None:
         self.stage, self.dms, self.steps = stage, dms, dict[str, Task]()
         self.chain = uuid4()
 
     async def lay(self, folder: Path, *, files: int, **more: object) -> "Line":
-        """``more``: of all three tasks."""
+        """Create the tasks. ``more`` has fields of all three."""
         read = await make_dataset(self.dms, folder, files=files)
         for step in "abc":
             written = await new_output(self.dms)
@@ -47,7 +46,7 @@ class Line:
         await split_waiting_tasks((at or self.stage).context, self.dms, page=3)
 
     async def ready(self, step: str) -> list[int]:
-        """Numbers of its jobs."""
+        """Return the sequence numbers of the step's ready jobs."""
         return await self.seqs(step, JobState.READY)
 
     async def seqs(self, step: str, *states: JobState) -> list[int]:
@@ -76,7 +75,7 @@ class Line:
         return next(name for name, task in self.steps.items() if task.uid == job.task_uid)
 
     async def run_all(self, pilot: UUID) -> list[tuple[str, int]]:
-        """One job after the other, until there is none; in the order in which they were given."""
+        """Run all jobs one after the other, and return them in the order of their leases."""
         done = []
         while jobs := await self.stage.lease(pilot):
             await self.stage.finish(pilot, *jobs)

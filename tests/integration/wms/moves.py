@@ -1,5 +1,4 @@
-"""What the tables of legal moves say, held by the database: a statement that makes another move
-fails."""
+"""Triggers that make the database refuse illegal state transitions."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -16,8 +15,7 @@ _TABLES: dict[str, Mapping[Any, frozenset[Any]]] = {
 
 
 async def hold_to_legal_moves(connection: Connection) -> None:
-    """From here on, whoever makes an illegal move of a task, a job or a pilot gets a
-    ``CheckViolationError``."""
+    """Make illegal transitions of a task, a job or a pilot fail with ``CheckViolationError``."""
     for table, moves in _TABLES.items():
         await connection.execute(_guard(table, moves))
 

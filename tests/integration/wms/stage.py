@@ -1,5 +1,4 @@
-"""A WMS without its web face and loops, on a real database: what the tests of its use cases act
-on."""
+"""A WMS without HTTP and loops on a real database, for the tests of its use cases."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,12 +9,23 @@ from uuid import UUID, uuid4
 
 import orjson
 
-from sluice.contracts.gpus import Gpu
-from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.common.naming import log_name, output_name
+from sluice.contracts.common.states import (
+    AttemptOutcome,
+    ContainerEngine,
+    ErrorClass,
+    JobState,
+    ReportAnswer,
+    SandboxKind,
+    TaskMode,
+    TaskState,
+)
+from sluice.contracts.jobs.gpus import Gpu
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.jobs.tasks import Task, TaskStatus
 from sluice.contracts.messages import DMS_FILES, TASK_ENDED, RegisterFiles, TaskEndedEvent
-from sluice.contracts.naming import log_name, output_name
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import (
+from sluice.contracts.pilots.pilots import (
     AnsweredReport,
     AttemptReport,
     Heartbeat,
@@ -28,43 +38,32 @@ from sluice.contracts.pilots import (
     RegisterPilot,
     StartedJob,
 )
-from sluice.contracts.plan import Boundary, MergeGroups
-from sluice.contracts.states import (
-    AttemptOutcome,
-    ContainerEngine,
-    ErrorClass,
-    JobState,
-    ReportAnswer,
-    SandboxKind,
-    TaskMode,
-    TaskState,
-)
-from sluice.contracts.tasks import Task, TaskStatus
+from sluice.contracts.templates.plan import Boundary, MergeGroups
 from sluice.fit import NOTHING
 from sluice.servicekit.database import Database
-from wms.db.duplicate_attempts import claim_second
-from wms.db.leases import ClaimedJob
-from wms.db.splitting import SplitClaim, SplitPlace, count_page, insert_jobs
-from wms.db.status import task_status
-from wms.db.worker_times import WorkKind
+from wms.db.jobs.duplicate_attempts import claim_second
+from wms.db.jobs.leases import ClaimedJob
+from wms.db.jobs.splitting import SplitClaim, SplitPlace, count_page, insert_jobs
+from wms.db.pilots.worker_times import WorkKind
+from wms.db.tasks.status import task_status
 from wms.domain.grouping import JobDraft
-from wms.usecases.accept_task import accept_task
-from wms.usecases.attempt_end_buffer import AttemptEnd
-from wms.usecases.claimed_task import HOLD
 from wms.usecases.context import WmsContext
-from wms.usecases.expire_leases import expire_leases
-from wms.usecases.learn_times import learn_times
-from wms.usecases.lease_jobs import LeaseResult, lease_jobs
-from wms.usecases.register_pilot import register_pilot
-from wms.usecases.renew_leases import renew_leases
-from wms.usecases.report_attempts import report_attempts
+from wms.usecases.leasing.expire_leases import expire_leases
+from wms.usecases.leasing.lease_jobs import LeaseResult, lease_jobs
+from wms.usecases.leasing.renew_leases import renew_leases
+from wms.usecases.pilots.register_pilot import register_pilot
+from wms.usecases.reports.attempt_end_buffer import AttemptEnd
+from wms.usecases.reports.report_attempts import report_attempts
+from wms.usecases.splitting.claimed_task import HOLD
+from wms.usecases.tasks.accept_task import accept_task
+from wms.usecases.times.learn_times import learn_times
 
 CHECKSUM = "sha256:" + "0" * 64
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def make_task(**changes: Any) -> Task:
-    """A map task with one output."""
+    """Return a map task with one output."""
     uid = changes.pop("uid", None) or uuid4()
     plain: dict[str, Any] = {
         "uid": uid,
@@ -104,14 +103,16 @@ def input_file(seq: int, *, size: int = 100) -> dict[str, Any]:
 
 
 def make_draft(seq: int, files: Sequence[int]) -> JobDraft:
-    """A job over the files of these numbers."""
+    """Return a job over the files with these sequence numbers."""
     return JobDraft(seq, [InputFile(**input_file(number)) for number in files])
 
 
 @dataclass
 class Stage:
-    """``lease`` and the like act as the pilot named; ``sent`` reads the outbox, where nothing is
-    taken away."""
+    """A WMS and its tasks.
+
+    Methods such as ``lease`` act as the named pilot. ``sent`` leaves the messages in the outbox.
+    """
 
     context: WmsContext
     tasks: dict[UUID, Task] = field(default_factory=dict)
@@ -121,7 +122,7 @@ class Stage:
         return self.context.database
 
     async def add_task(self, task: Task, *, jobs: int) -> Task:
-        """The task with its jobs, active, made by the statements of the product."""
+        """Add an active task with its jobs by the statements of the product."""
         self.tasks[task.uid] = task
         async with self.database.transaction() as transaction:
             await accept_task(transaction, task)
@@ -133,7 +134,7 @@ class Stage:
     async def add_page(
         self, task: Task, drafts: Sequence[JobDraft], *, place: SplitPlace, last: bool
     ) -> None:
-        """A page of jobs, by one who splits the task and is heard of no more."""
+        """Add a page of jobs as a splitter that disappears afterwards."""
         claim = SplitClaim(task.uid, uuid4(), datetime.now(UTC), TaskState.SPLITTING, SplitPlace())
         async with self.database.transaction() as transaction:
             connection = transaction.connection
@@ -163,7 +164,7 @@ class Stage:
         sandbox: SandboxKind = SandboxKind.NONE,
         uid: UUID | None = None,
     ) -> UUID:
-        """``gpus``: names of those of which nothing else is known."""
+        """Register a pilot. ``gpus`` are names of GPUs of which nothing else is known."""
         uid = uid or uuid4()
         node = NodeResources(
             cores=cores,
@@ -198,7 +199,7 @@ class Stage:
         )
 
     async def begin_too(self, pilot: UUID, job: ClaimedJob, *, most: int = 2) -> ClaimedJob | None:
-        """A second attempt, without asking whether it is worth while."""
+        """Begin a duplicate attempt without the check whether it is worthwhile."""
         async with self.database.connection() as connection:
             return await claim_second(
                 connection,
@@ -217,7 +218,7 @@ class Stage:
         waiting: Sequence[ClaimedJob] = (),
         **progress: Any,
     ) -> HeartbeatAnswer:
-        """``progress``: phase and bytes of those running."""
+        """Send a heartbeat. ``progress`` has the phase and bytes of the running jobs."""
         heartbeat = Heartbeat(
             running=[
                 StartedJob(id=job.id, attempt=job.attempt, started_at=NOW, **progress)
@@ -235,7 +236,7 @@ class Stage:
         error: ErrorClass | None = None,
         **changes: Any,
     ) -> AttemptReport:
-        """A right report: with its output if it finished, and its log."""
+        """Return a valid report with a log and, if the attempt finished, its outputs."""
         task = self.tasks[job.task_uid]
         log = log_name(job.seq, job.attempt)
         good = outcome is AttemptOutcome.FINISHED
@@ -290,7 +291,7 @@ class Stage:
             await connection.execute(sql, *arguments)
 
     async def waits_for_lock(self) -> bool:
-        """Does any session of this database?"""
+        """Return whether a session of this database waits for a lock."""
         async with self.database.connection() as connection:
             waiting: int = await connection.fetchval(
                 "SELECT count(*) FROM pg_stat_activity"
@@ -299,13 +300,13 @@ class Stage:
         return waiting > 0
 
     async def learn(self, *ends: tuple[UUID, float | None], step: str = "decode") -> None:
-        """How long jobs of that step took on pilots; None: they failed."""
+        """Record how long jobs of a step took on pilots. ``None`` means that they failed."""
         work = WorkKind("t", step)
         self.context.ends.add(AttemptEnd(work, pilot, seconds) for pilot, seconds in ends)
         await learn_times(self.context)
 
     async def age(self, *jobs: ClaimedJob, seconds: float) -> None:
-        """The pilots have had the jobs for so long, and have run them for so long."""
+        """Move the lease and the start of the jobs back by ``seconds``."""
         await self.execute(
             """UPDATE jobs SET leased_at = leased_at - make_interval(secs => $2),
                 started_at = started_at - make_interval(secs => $2)
@@ -315,7 +316,7 @@ class Stage:
         )
 
     async def overdue(self, *jobs: ClaimedJob) -> None:
-        """Lets the leases on the jobs run out without waiting."""
+        """Expire the leases on the jobs without waiting."""
         await self.execute(
             "UPDATE jobs SET lease_until = now() - interval '1 hour' WHERE id = ANY($1::bigint[])"
             " AND lease_until IS NOT NULL",
@@ -331,7 +332,7 @@ class Stage:
         )
 
     async def left_over_twins(self) -> int:
-        """Second attempts at jobs that no pilot has."""
+        """Return the number of duplicate attempts at jobs that no pilot has."""
         async with self.database.connection() as connection:
             found: int = await connection.fetchval(
                 """SELECT count(*) FROM second_attempts AS s JOIN jobs AS j ON j.id = s.job_id
@@ -344,7 +345,7 @@ class Stage:
             pass
 
     async def sent(self) -> "Sent":
-        """Everything that was promised so far."""
+        """Return all messages in the outbox."""
         async with self.database.connection() as connection:
             rows = await connection.fetch("SELECT destination, body FROM outbox ORDER BY id")
         sent = Sent()
@@ -359,8 +360,11 @@ class Stage:
 
 @dataclass
 class Sent:
-    """``files``: data set → (job seq, name) of each file, repetitions too. ``close_at``: data set →
-    all values sent."""
+    """Sent messages.
+
+    ``files`` maps a data set to the number and name of each file, with repetitions. ``close_at``
+    maps a data set to all values sent.
+    """
 
     files: dict[UUID, list[tuple[int, str]]] = field(default_factory=dict)
     close_at: dict[UUID, list[int]] = field(default_factory=dict)

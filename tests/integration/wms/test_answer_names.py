@@ -1,9 +1,9 @@
-"""Files of answers are called as the job's own are."""
+"""Answer files must have the name of an output of their job."""
 
 import pytest
 
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import JobState, ReportAnswer
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import JobState, ReportAnswer
 from tests.integration.wms.asking import Asking, answered
 
 
@@ -17,10 +17,10 @@ from tests.integration.wms.asking import Asking, answered
         ("answer.json", "answer.json"),
     ],
 )
-async def test_a_file_that_is_not_called_as_the_job_s_is_refused(
+async def test_answer_file_with_another_name_than_its_job_is_refused(
     asking: Asking, name: str, place: str
 ) -> None:
-    """The same file of two jobs among them, which the catalogue would refuse."""
+    """A file of another job is also refused, before the catalogue would refuse it."""
     task = await asking.task(files=2)
     first, second = await asking.jobs(task)
     good, own = answered(task, first), answered(task, second)

@@ -1,5 +1,4 @@
-"""Tasks that take the files of the task before as they come, under any order of events; with the
-real DMS."""
+"""Dataflow scheduling works under any order of events, with the real DMS."""
 
 import asyncio
 from collections import Counter
@@ -11,7 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.states import JobState
+from sluice.contracts.common.states import JobState
 from sluice.servicekit.database import Database
 from tests.integration.wms.catalogue import deliver, deliver_releases
 from tests.integration.wms.line import Line
@@ -19,7 +18,7 @@ from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_gathering import gather
 from tests.integration.wms.test_releasing import tell
 from tests.integration.wms.test_splitting import accept
-from wms.db.leases import ClaimedJob
+from wms.db.jobs.leases import ClaimedJob
 
 
 @pytest.fixture
@@ -27,8 +26,8 @@ def line(stage: Stage, dms: DmsClient) -> Line:
     return Line(stage, dms)
 
 
-class Turmoil:
-    """Two instances, pilots that report, fail and die, and a catalogue that is late; drawn."""
+class RandomEvents:
+    """Random events: two instances, pilots that report, fail and die, and a late catalogue."""
 
     def __init__(self, line: Line, second: Stage, pilots: Sequence[UUID], seed: int) -> None:
         self.line, self.both, self.random = line, (line.stage, second), Random(seed)
@@ -76,12 +75,12 @@ class Turmoil:
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_whatever_happens_when_each_step_has_a_job_for_each_file(
+async def test_maps_process_every_file_once_under_any_order_of_events(
     line: Line, second: Stage, tmp_path: Path, seed: int
 ) -> None:
     """Invariants 3, 5 and 7: tasks, files and ends of jobs come in any order."""
     await line.lay(tmp_path, files=12, backoff=0.0, retry=100)
-    await go_through(Turmoil, line, second, seed)
+    await run_until_over(RandomEvents, line, second, seed)
     for step in "abc":
         assert await line.seqs(step, JobState.FINISHED) == list(range(12))
         assert await line.stage.states(line.steps[step]) == {JobState.FINISHED: 12}
@@ -91,7 +90,7 @@ async def test_whatever_happens_when_each_step_has_a_job_for_each_file(
         assert [file.seq for file in files] == list(range(12))
 
 
-#: How steps b and c gather; a and b else are maps.
+#: How steps b and c gather files. Other steps are maps.
 SHAPES = {
     "groups": {"c": "groups"},
     "tree": {"c": "tree"},
@@ -102,14 +101,14 @@ SHAPES = {
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("shape", SHAPES)
-async def test_whatever_happens_groups_are_those_of_the_whole_data_set(
+async def test_groups_equal_those_of_the_whole_data_set_under_any_order_of_events(
     line: Line, second: Stage, tmp_path: Path, shape: str, seed: int
 ) -> None:
-    """Invariant 8, besides."""
+    """Invariant 8: the files keep their order in the groups."""
     await line.lay(tmp_path, files=13, backoff=0.0, retry=100)
     for step, how in SHAPES[shape].items():
         gather(line, step, how)
-    await go_through(Turmoil, line, second, seed)
+    await run_until_over(RandomEvents, line, second, seed)
     made = await line.inputs("c")
     assert await line.stage.states(line.steps["c"]) == {JobState.FINISHED: len(made)}
     await deliver(line.stage, line.dms)
@@ -122,8 +121,8 @@ async def test_whatever_happens_groups_are_those_of_the_whole_data_set(
         assert await connection.fetchval("SELECT count(*) FROM flow_entries") == 0
 
 
-async def go_through(
-    kind: type[Turmoil], line: Line, second: Stage, seed: int, **more: Database
+async def run_until_over(
+    kind: type[RandomEvents], line: Line, second: Stage, seed: int, **more: Database
 ) -> None:
     pilots = [await line.stage.add_pilot(name=f"p{number}") for number in range(3)]
     turmoil = kind(line, second, pilots, seed, **more)
@@ -134,8 +133,8 @@ async def go_through(
     assert await turmoil.is_over()
 
 
-class Releasing(Turmoil):
-    """Files in between are released, too; what is said of that comes at any time, and again."""
+class RandomReleases(RandomEvents):
+    """Random events in which files are released, too, at any time and repeatedly."""
 
     def __init__(
         self, line: Line, second: Stage, pilots: Sequence[UUID], seed: int, *, catalogue: Database
@@ -153,7 +152,7 @@ class Releasing(Turmoil):
             await self.look()
 
     async def look(self) -> None:
-        """Whatever is gone, a job that finished has read."""
+        """Check that a finished job has read each released file."""
         for step, before in (("b", "a"), ("c", "b")):
             written = self.line.steps[before].main_output.dat_out_uid
             page = await self.line.dms.files(written, released=True)
@@ -173,14 +172,14 @@ async def read_by_finished(line: Line, step: str) -> set[int]:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("shape", ["maps", "groups", "groups of groups"])
-async def test_whatever_happens_no_file_goes_that_a_job_needs(
+async def test_no_needed_file_is_released_under_any_order_of_events(
     line: Line, second: Stage, catalogue: Database, tmp_path: Path, shape: str, seed: int
 ) -> None:
-    """Invariant 4; and the jobs are those that there are without."""
+    """Invariant 4: files stay until their jobs have finished, and the jobs are the same."""
     await line.lay(tmp_path, files=12, backoff=0.0, retry=100)
     for step, how in SHAPES.get(shape, {}).items():
         gather(line, step, how)
-    await go_through(Releasing, line, second, seed, catalogue=catalogue)
+    await run_until_over(RandomReleases, line, second, seed, catalogue=catalogue)
     for step in "abc":
         jobs = len(await line.seqs(step))
         assert await line.stage.states(line.steps[step]) == {JobState.FINISHED: jobs}

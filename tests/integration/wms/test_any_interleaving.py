@@ -1,5 +1,4 @@
-"""Invariants 2, 3, 5 and 7 under any order of events: two instances, several pilots, all that can
-happen."""
+"""Invariants 2, 3, 5 and 7 hold with two instances and several pilots in any order of events."""
 
 import asyncio
 from collections import Counter
@@ -19,10 +18,8 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from sluice.contracts.pilots import JobToken
-from sluice.contracts.plan import Boundary
-from sluice.contracts.problems import Conflict
-from sluice.contracts.states import (
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.common.states import (
     AttemptOutcome,
     ErrorClass,
     JobState,
@@ -30,17 +27,19 @@ from sluice.contracts.states import (
     ReportAnswer,
     TaskState,
 )
-from sluice.contracts.tasks import Task
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.pilots.pilots import JobToken
+from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Database
 from sluice.servicekit.migrate import Migrator
 from tests.draws import examples
 from tests.integration.wms.conftest import TERMS
 from tests.integration.wms.stage import Stage, make_task
-from wms.db.leases import ClaimedJob
-from wms.usecases.cancel_task import cancel_task
+from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.context import WmsContext
-from wms.usecases.retry_jobs import retry_task
-from wms.usecases.sign_off_pilot import sign_off_pilot
+from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
+from wms.usecases.reports.retry_jobs import retry_task
+from wms.usecases.tasks.cancel_task import cancel_task
 
 PILOTS = 3
 BOUNDARIES = [
@@ -71,8 +70,7 @@ errors = st.sampled_from(ERRORS)
 
 
 class Interleaving(RuleBasedStateMachine):
-    """``history``: every job that a pilot was ever given, so that late and repeated reports come
-    from it."""
+    """``history`` has every job that a pilot was given, for late and repeated reports."""
 
     runner: asyncio.Runner
     stages: Sequence[Stage]
@@ -86,8 +84,7 @@ class Interleaving(RuleBasedStateMachine):
         self.won: Counter[tuple[UUID, int]] = Counter()
 
     def do(self, *work: Awaitable[Any]) -> list[Any]:
-        """Runs the coroutines at the same time; whatever a route would answer as a conflict is
-        fine."""
+        """Run the coroutines concurrently. They may fail with a conflict, as a route may."""
 
         async def together() -> list[Any]:
             return await asyncio.gather(*work, return_exceptions=True)
@@ -125,7 +122,7 @@ class Interleaving(RuleBasedStateMachine):
 
     @rule(at=at, pilot=pilots, picks=picks)
     def begin_too(self, at: int, pilot: int, picks: list[int]) -> None:
-        """What another one runs, whether or not it takes long."""
+        """Begin duplicate attempts at jobs that another pilot runs."""
         other, stage = (pilot + 1) % PILOTS, self.stages[at]
         jobs = self._pick(other, picks)
         self.do(stage.beat(self.pilots[other], running=jobs))
@@ -143,7 +140,7 @@ class Interleaving(RuleBasedStateMachine):
             self.history[pilot] += part
 
     @rule(at=at, pilot=pilots, picks=picks, outcome=outcomes, error=errors, times=st.integers(1, 3))
-    def report(  # any job it ever had, perhaps several times at once
+    def report(  # any job of its history, perhaps concurrently
         self,
         *,
         at: int,
@@ -213,7 +210,7 @@ class Interleaving(RuleBasedStateMachine):
         self.do(retry_task(self.stages[at].context, self.tasks[which % len(self.tasks)].uid))
 
     def _pick(self, pilot: int, picks: list[int]) -> list[ClaimedJob]:
-        """Some of the jobs that the pilot ever had, the latest preferred."""
+        """Return some jobs of the pilot's history, with a preference for the latest."""
         had = self.history[pilot]
         return (
             list(
@@ -259,8 +256,7 @@ class Interleaving(RuleBasedStateMachine):
 
 @pytest.mark.hypothesis
 def test_invariants_hold_under_any_interleaving(database_url: str) -> None:
-    """Invariants 2, 3, 5, 7: counts equal states, a job's outputs are sent once, one end, close_at
-    = what was sent."""
+    """Invariants 2, 3, 5 and 7: counts match states, and each job's outputs are sent once."""
     with asyncio.Runner() as runner:
         databases = [Database(database_url, source="wms") for _ in range(2)]
 

@@ -1,5 +1,4 @@
-"""A database whose tasks have jobs is brought up to the revisions with jobs that people are asked;
-the release before goes on with it."""
+"""A migration adds human tasks to a database that the previous release still uses."""
 
 from importlib import resources
 from uuid import uuid4
@@ -7,7 +6,7 @@ from uuid import uuid4
 import asyncpg
 import pytest
 
-from sluice.contracts.states import JobState, TaskState
+from sluice.contracts.common.states import JobState, TaskState
 from sluice.servicekit.migrate import Migrator
 
 FORMER = "-- Running upgrade wms0038 -> wms0039"
@@ -17,7 +16,7 @@ INSERT INTO tasks (uid, chain_uid, step, template, spec, state, mode, device_typ
 VALUES ($1, $1, 's', 't', '{}', 'active', 'map', 'cpu', 1, 0, 1024, 1, 1, 2, 2)
 """
 JOBS = "INSERT INTO jobs (task_uid, seq, inputs) SELECT $1, n, '[]' FROM generate_series(0, 1) AS n"
-#: As the release before ends a task.
+#: The statement by which the previous release ends a task.
 END = """
 UPDATE tasks SET
     state = $2, ended_at = now(), canceled = canceled + ready + leased + running, ready = 0,
@@ -30,7 +29,7 @@ SELECT count(*) FROM pg_constraint WHERE convalidated
 """
 
 
-async def test_tasks_and_jobs_of_before_stay_and_the_release_before_ends_them(
+async def test_migration_keeps_tasks_and_jobs_and_the_previous_release_ends_tasks(
     database_url: str,
 ) -> None:
     schema, found, _ = (resources.files("wms.db") / "schema.sql").read_text().partition(FORMER)

@@ -1,5 +1,4 @@
-"""Steps that people do: their jobs are asked, given to no pilot, and finish with the file of what
-was answered, once; with the real DMS."""
+"""Jobs of human tasks go to no pilot and finish once with the file of the answer."""
 
 import asyncio
 from collections import Counter
@@ -10,11 +9,9 @@ from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.asking import AnsweredJob
-from sluice.contracts.plan import Boundary, MergeGroups
-from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.quotas import HolderKind, Quantity, QuotaHolder
-from sluice.contracts.states import (
+from sluice.contracts.access.quotas import HolderKind, Quantity, QuotaHolder
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.common.states import (
     ErrorClass,
     InputMode,
     JobState,
@@ -22,7 +19,9 @@ from sluice.contracts.states import (
     TaskMode,
     TaskState,
 )
-from sluice.contracts.tasks import Cancel, ReusedTask, TaskInput
+from sluice.contracts.human_tasks.asking import AnsweredJob
+from sluice.contracts.jobs.tasks import Cancel, ReusedTask, TaskInput
+from sluice.contracts.templates.plan import Boundary, MergeGroups
 from tests.integration.wms.asking import ASK, Asking, answered
 from tests.integration.wms.catalogue import deliver
 from tests.integration.wms.line import Line
@@ -30,28 +29,28 @@ from tests.integration.wms.stage import NOW, Stage, make_draft
 from tests.integration.wms.test_query_plans import plan, scans
 from tests.integration.wms.test_splitting import jobs_of, make_dataset
 from tests.waiting import eventually
-from wms.db.asking import SELECT_ASKED, asked_jobs
-from wms.db.flows import add_jobs
-from wms.db.job_pages import ASKED, JobQuery
-from wms.db.quotas import WAITING
-from wms.db.tasks import lock_tasks
-from wms.usecases.cancel_task import cancel_task
-from wms.usecases.check_outputs import CheckOutputs
-from wms.usecases.explain import explain_job, explain_task
-from wms.usecases.list_asked import list_asked_jobs, list_asking_tasks
-from wms.usecases.read_tasks import read_job, read_jobs
-from wms.usecases.retry_jobs import retry_task
-from wms.usecases.take_answers import take_answers
+from wms.db.dataflow.flows import add_jobs
+from wms.db.jobs.human_tasks import SELECT_ASKED, human_jobs
+from wms.db.jobs.job_pages import ASKED, JobQuery
+from wms.db.tasks.quotas import WAITING
+from wms.db.tasks.tasks import lock_tasks
+from wms.usecases.leasing.explain import explain_job, explain_task
+from wms.usecases.reports.check_outputs import CheckOutputs
+from wms.usecases.reports.list_human_tasks import list_human_jobs, list_human_tasks
+from wms.usecases.reports.retry_jobs import retry_task
+from wms.usecases.reports.take_answers import take_answers
+from wms.usecases.tasks.cancel_task import cancel_task
+from wms.usecases.tasks.read_tasks import read_job, read_jobs
 
 
-async def test_jobs_are_asked_and_no_pilot_is_given_them(asking: Asking) -> None:
+async def test_jobs_of_a_human_task_are_asked_and_given_to_no_pilot(asking: Asking) -> None:
     gold = await make_dataset(asking.dms, asking.folder, files=1)
     known = TaskInput(port="known", dat_in_uid=gold, mode=InputMode.ONE)
     task = await asking.task(files=5, page=2, side_inputs=[known], owner="anna", group="ocr")
     assert await asking.check(task) == {JobState.ASKED: 5}
     pilot = await asking.stage.add_pilot()
     assert await asking.stage.lease(pilot, 10) == []
-    [told] = (await list_asking_tasks(asking.stage.context)).tasks
+    [told] = (await list_human_tasks(asking.stage.context)).tasks
     assert (told.uid, told.ask, told.asked, told.step) == (task.uid, ASK, 5, task.step)
     assert (told.owner, told.group, told.output) == ("anna", "ocr", task.main_output)
     assert [(file.port, file.name) for file in told.files] == [("known", "f00000")]
@@ -62,10 +61,10 @@ async def test_jobs_are_asked_and_no_pilot_is_given_them(asking: Asking) -> None
     assert "answers of people" in (await explain_job(asking.stage.context, jobs[0].id)).text
 
 
-async def test_they_are_listed_page_by_page(asking: Asking) -> None:
+async def test_asked_jobs_are_listed_page_by_page(asking: Asking) -> None:
     task = await asking.task(files=5)
-    first = await list_asked_jobs(asking.stage.context, task.uid, after=0, limit=3)
-    rest = await list_asked_jobs(asking.stage.context, task.uid, after=first.jobs[-1].id, limit=3)
+    first = await list_human_jobs(asking.stage.context, task.uid, after=0, limit=3)
+    rest = await list_human_jobs(asking.stage.context, task.uid, after=first.jobs[-1].id, limit=3)
     assert [job.seq for job in (*first.jobs, *rest.jobs)] == [0, 1, 2, 3, 4]
     page = await read_jobs(asking.stage.context, task.uid, JobQuery(JobState.ASKED, limit=3))
     more = await read_jobs(
@@ -74,11 +73,11 @@ async def test_they_are_listed_page_by_page(asking: Asking) -> None:
     assert [job.seq for job in (*page.jobs, *more.jobs)] == [0, 1, 2, 3, 4]
     assert more.after is None
     with pytest.raises(NotFound):
-        await list_asked_jobs(asking.stage.context, uuid4(), after=0, limit=3)
+        await list_human_jobs(asking.stage.context, uuid4(), after=0, limit=3)
 
 
 @pytest.mark.parametrize("analysed", [True, False])
-async def test_a_page_is_found_by_its_index(asking: Asking, *, analysed: bool) -> None:
+async def test_page_of_asked_jobs_is_found_by_its_index(asking: Asking, *, analysed: bool) -> None:
     task = await asking.task(files=3000)
     if analysed:
         await asking.stage.execute("ANALYZE")
@@ -87,7 +86,7 @@ async def test_a_page_is_found_by_its_index(asking: Asking, *, analysed: bool) -
         assert scans(found) == {"jobs_asked"}
 
 
-async def test_how_many_may_wait_for_pilots_does_not_hold_them_up(asking: Asking) -> None:
+async def test_limit_of_waiting_jobs_does_not_apply_to_asked_jobs(asking: Asking) -> None:
     group = QuotaHolder(HolderKind.GROUP, "ocr")
     async with asking.stage.database.transaction() as transaction:
         await WAITING.set(transaction.connection, group, {Quantity.WAITING: 3})
@@ -100,7 +99,7 @@ async def test_how_many_may_wait_for_pilots_does_not_hold_them_up(asking: Asking
     assert held.has[Quantity.WAITING].used == 3
 
 
-async def test_a_job_finishes_with_its_file_once(asking: Asking) -> None:
+async def test_asked_job_finishes_once_with_its_answer(asking: Asking) -> None:
     task = await asking.task(files=3)
     first, second, third = await asking.jobs(task)
     given = answered(task, second)
@@ -123,10 +122,10 @@ async def test_a_job_finishes_with_its_file_once(asking: Asking) -> None:
     assert sorted(sent.files[dataset]) == [(n, f"0000000{n}.1-answer.json") for n in range(3)]
     assert sent.close_at[dataset] == [3]
     assert [event.uid for event in sent.ended] == [task.uid]
-    assert (await list_asking_tasks(asking.stage.context)).tasks == []
+    assert (await list_human_tasks(asking.stage.context)).tasks == []
 
 
-async def test_an_answer_is_an_attempt_of_people_of_which_nothing_is_learnt(
+async def test_answer_is_recorded_as_an_attempt_of_people_without_run_times(
     asking: Asking,
 ) -> None:
     task = await asking.task(files=2)
@@ -144,7 +143,7 @@ async def test_an_answer_is_an_attempt_of_people_of_which_nothing_is_learnt(
     assert tuple(times) == (0, 0.0, 0.0)
 
 
-async def test_an_answer_comes_too_late_once_its_task_has_ended(asking: Asking) -> None:
+async def test_answer_to_an_ended_task_is_stale(asking: Asking) -> None:
     task = await asking.task(files=2)
     job, _ = await asking.jobs(task)
     await cancel_task(asking.stage.context, task.uid, Cancel(reason="enough"))
@@ -154,7 +153,7 @@ async def test_an_answer_comes_too_late_once_its_task_has_ended(asking: Asking) 
     assert (await asking.stage.status(task)).killed is None
 
 
-async def test_an_answer_is_one_to_the_task_s_own_jobs(asking: Asking) -> None:
+async def test_answer_to_a_job_of_another_task_is_stale(asking: Asking) -> None:
     task, other = await asking.task(files=1), await asking.task(files=1)
     [job] = await asking.jobs(other)
     assert await asking.answer(task, answered(task, job)) == [ReportAnswer.STALE]
@@ -169,12 +168,12 @@ async def test_an_answer_is_one_to_the_task_s_own_jobs(asking: Asking) -> None:
         await take_answers(asking.stage.context, uuid4(), [answered(task, job)])
 
 
-async def test_a_job_that_a_pilot_has_is_answered_by_nobody_else(asking: Asking) -> None:
+async def test_answer_to_a_job_of_a_pilot_is_stale(asking: Asking) -> None:
     task = await asking.task(files=1, ask=None)
     pilot = await asking.stage.add_pilot()
     [job] = await asking.stage.lease(pilot)
     async with asking.stage.database.connection() as connection:
-        assert await asked_jobs(connection, task.uid, after=0, limit=9) == []
+        assert await human_jobs(connection, task.uid, after=0, limit=9) == []
     [stored] = (await read_jobs(asking.stage.context, task.uid, JobQuery())).jobs
     given = AnsweredJob(
         id=stored.id,
@@ -187,7 +186,9 @@ async def test_a_job_that_a_pilot_has_is_answered_by_nobody_else(asking: Asking)
 
 
 @pytest.mark.parametrize("place", ["file:///elsewhere/a.json", "{folder}/../b/a.json", "{folder}x"])
-async def test_a_file_elsewhere_is_refused_and_nothing_changes(asking: Asking, place: str) -> None:
+async def test_answer_file_outside_the_output_folder_is_refused_without_changes(
+    asking: Asking, place: str
+) -> None:
     task = await asking.task(files=2)
     first, second = await asking.jobs(task)
     folder = task.main_output.dat_out_url
@@ -202,7 +203,7 @@ async def test_a_file_elsewhere_is_refused_and_nothing_changes(asking: Asking, p
     assert (await read_job(asking.stage.context, first.id)).attempt == 0
 
 
-async def test_the_file_has_to_be_there_as_it_was_named(asking: Asking) -> None:
+async def test_answer_file_must_exist_when_the_answer_comes(asking: Asking) -> None:
     context = asking.stage.context
     look = CheckOutputs(asking.dms, content=True)
     asking.stage = Stage(replace(context, look_at_outputs=look), asking.stage.tasks)
@@ -218,7 +219,7 @@ async def test_the_file_has_to_be_there_as_it_was_named(asking: Asking) -> None:
     assert await asking.answer(task, given) == [ReportAnswer.ALREADY]
 
 
-async def test_enough_answers_end_the_step_and_the_rest_is_canceled(asking: Asking) -> None:
+async def test_sufficient_answers_end_the_task_and_cancel_the_other_jobs(asking: Asking) -> None:
     task = await asking.task(files=5, boundary=Boundary(minimum=0.4, sufficient=0.6))
     jobs = await asking.jobs(task)
     await asking.answer(task, *(answered(task, job) for job in jobs[:2]))
@@ -228,7 +229,7 @@ async def test_enough_answers_end_the_step_and_the_rest_is_canceled(asking: Aski
     assert await asking.check(task) == {JobState.FINISHED: 3, JobState.CANCELED: 2}
 
 
-async def test_answers_that_come_at_once_are_taken_once(asking: Asking, second: Stage) -> None:
+async def test_concurrent_answers_are_accepted_once(asking: Asking, second: Stage) -> None:
     task = await asking.task(files=6)
     jobs = await asking.jobs(task)
     given = [answered(task, job) for job in jobs]
@@ -248,7 +249,7 @@ async def test_answers_that_come_at_once_are_taken_once(asking: Asking, second: 
     assert len(sent.files[task.main_output.dat_out_uid]) == 6
 
 
-async def test_files_are_asked_of_as_they_come_and_answers_flow_on(
+async def test_human_task_takes_files_by_dataflow_and_its_answers_flow_on(
     asking: Asking, tmp_path: Path
 ) -> None:
     line = await Line(asking.stage, asking.dms).lay(tmp_path, files=4)
@@ -277,7 +278,7 @@ async def test_files_are_asked_of_as_they_come_and_answers_flow_on(
     assert [file.seq for file in files] == [0, 1, 2, 3]
 
 
-async def test_a_rerun_takes_over_what_was_answered(asking: Asking) -> None:
+async def test_rerun_takes_over_answers(asking: Asking) -> None:
     uid = await make_dataset(asking.dms, asking.folder, files=4)
     before = await asking.task(files=4, dat_in_uid=uid)
     jobs = await asking.jobs(before)
@@ -298,8 +299,8 @@ async def test_a_rerun_takes_over_what_was_answered(asking: Asking) -> None:
     assert [file.seq for file in files] == [0, 1, 2, 3]
 
 
-async def test_what_pilots_of_a_former_release_have_tried_is_asked_again(asking: Asking) -> None:
-    """Its WMS made their jobs ready."""
+async def test_job_of_a_human_task_that_pilots_have_tried_is_asked_again(asking: Asking) -> None:
+    """The WMS of an earlier release made the jobs of human tasks ready."""
     task = await asking.task(files=3)
     await asking.stage.execute("ALTER TABLE jobs DISABLE TRIGGER legal_move")
     await asking.stage.execute(
@@ -326,8 +327,8 @@ async def test_what_pilots_of_a_former_release_have_tried_is_asked_again(asking:
     assert (await read_job(asking.stage.context, jobs[1].id)).attempt == 2
 
 
-async def test_no_job_appears_behind_one_that_was_seen(asking: Asking, second: Stage) -> None:
-    """Ids of a task rise in the order in which they become visible."""
+async def test_jobs_become_visible_in_the_order_of_their_ids(asking: Asking, second: Stage) -> None:
+    """A client that lists jobs page by page misses no job."""
     task = await asking.task(files=1)
 
     async def add(stage: Stage, seq: int, *, held: asyncio.Event) -> None:
@@ -370,7 +371,7 @@ async def test_no_job_appears_behind_one_that_was_seen(asking: Asking, second: S
         {"single": True},
     ],
 )
-async def test_people_are_asked_of_one_file_at_a_time(
+async def test_human_task_with_several_files_per_job_fails(
     asking: Asking, changes: dict[str, Any]
 ) -> None:
     task = await asking.task(files=4, **changes)

@@ -1,26 +1,25 @@
-"""Jobs of several files: made once whatever happens, and what they give registered once, each under
-its own number."""
+"""Jobs of several files are made once, and their outputs are registered once."""
 
 from pathlib import Path
 
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.pilots import AttemptReport, OutputFile
-from sluice.contracts.states import AttemptOutcome, InputMode, ReportAnswer, TaskState
+from sluice.contracts.common.states import AttemptOutcome, InputMode, ReportAnswer, TaskState
+from sluice.contracts.pilots.pilots import AttemptReport, OutputFile
 from tests.integration.wms.stage import CHECKSUM, NOW, Stage, make_task
 from tests.integration.wms.test_joined_splitting import inputs_of, side
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
-from wms.usecases.split_task import split_waiting_tasks
+from wms.usecases.splitting.split_task import split_waiting_tasks
 
 
 @pytest.mark.parametrize(
     ("batch", "expected"), [(2, [2] * 12 + [1]), (7, [7, 7, 7, 4]), (25, [25]), (100, [25])]
 )
-async def test_killed_at_any_page_the_batches_are_the_same(
+async def test_batches_are_the_same_after_a_kill_at_any_page(
     stage: Stage, dms: DmsClient, tmp_path: Path, batch: int, expected: list[int]
 ) -> None:
-    """Invariants 7 and 8."""
+    """Invariants 7 and 8: another splitter goes on, and the files keep their order."""
     task = await accept(
         stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=25), batch=batch)
     )
@@ -38,10 +37,10 @@ async def test_killed_at_any_page_the_batches_are_the_same(
     assert [seq for seq, _ in jobs] == [files[0][1] for _, files in jobs]
 
 
-async def test_killed_while_reading_several_data_sets_the_batches_are_the_same(
+async def test_batches_over_several_data_sets_are_the_same_after_a_kill(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Invariants 7 and 8; files that a filter left out are in no batch."""
+    """Invariants 7 and 8: files without a partner are in no batch."""
     first = await make_dataset(dms, tmp_path / "a", files=20)
     second = await make_dataset(dms, tmp_path / "b", files=10, seqs=list(range(0, 20, 2)))
     task = await accept(
@@ -68,7 +67,7 @@ async def test_killed_while_reading_several_data_sets_the_batches_are_the_same(
     ]
 
 
-async def test_two_files_with_one_number_fail_the_task(
+async def test_duplicate_sequence_numbers_fail_the_task(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=4, seqs=[0, 1, 1, 2])
@@ -79,8 +78,10 @@ async def test_two_files_with_one_number_fail_the_task(
     assert "two files with sequence number 1" in status.reason
 
 
-async def test_a_batch_is_registered_once(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
-    """Invariant 3: a repeated report changes nothing; each file has the number of its own input."""
+async def test_outputs_of_a_batch_are_registered_once(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
+    """Invariant 3: a repeated report changes nothing. Each file has its own input's number."""
     task = await accept(
         stage, make_task(dat_in_uid=await make_dataset(dms, tmp_path, files=3), batch=3)
     )

@@ -1,5 +1,4 @@
-"""Ranks that are raised for as long as somebody says so: seen, taken back, and never instead of a
-person's."""
+"""Ranks are boosted as long as requested, and never against a person's choice."""
 
 import asyncio
 from dataclasses import replace
@@ -7,14 +6,14 @@ from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.tasks import Boost, Boosts, Task
+from sluice.contracts.jobs.tasks import Boost, Boosts, Task
 from tests.integration.wms.stage import Stage, make_task
 from wms.settings import WmsSettings
-from wms.usecases.boost_tasks import boost_tasks
-from wms.usecases.cancel_task import cancel_task
-from wms.usecases.explain import explain_task
-from wms.usecases.prioritise_task import prioritise_task
-from wms.usecases.update_ranks import update_ranks
+from wms.usecases.leasing.explain import explain_task
+from wms.usecases.tasks.boost_tasks import boost_tasks
+from wms.usecases.tasks.cancel_task import cancel_task
+from wms.usecases.tasks.prioritise_task import prioritise_task
+from wms.usecases.tasks.update_ranks import update_ranks
 from wms.wiring import _rank_weights
 
 
@@ -23,11 +22,11 @@ def boosts(*tasks: Task, by: float = 10.0, reason: str = "storage a is full") ->
 
 
 async def rank(stage: Stage, task: Task) -> float:
-    """Without what it has gained by waiting in this test."""
+    """Return the rank without the gain by waiting during the test."""
     return round((await stage.status(task)).rank, 2)
 
 
-async def test_a_rank_rises_is_explained_and_falls_back(stage: Stage, second: Stage) -> None:
+async def test_boosted_rank_rises_is_explained_and_falls_back(stage: Stage, second: Stage) -> None:
     task, other = (
         await stage.add_task(make_task(rank=2), jobs=1),
         await stage.add_task(make_task(rank=5), jobs=1),
@@ -35,7 +34,7 @@ async def test_a_rank_rises_is_explained_and_falls_back(stage: Stage, second: St
     answers = await asyncio.gather(
         *(boost_tasks(at.context, boosts(task)) for at in (stage, second) for _ in range(3))
     )
-    assert sum(answer.raised for answer in answers) == 1, "all say the same, and one changes it"
+    assert sum(answer.raised for answer in answers) == 1, "not exactly one request raised the rank"
     assert (await rank(stage, task), await rank(stage, other)) == (12, 5)
     assert (await explain_task(stage.context, task.uid)).text.endswith(
         "; its rank is raised by 10, because storage a is full."
@@ -43,7 +42,7 @@ async def test_a_rank_rises_is_explained_and_falls_back(stage: Stage, second: St
     assert "raised" not in (await explain_task(stage.context, other.uid)).text
     await stage.execute("UPDATE tasks SET ranked_at = now() - interval '1 hour'")
     await update_ranks(stage.context, period=30.0)
-    assert await rank(stage, task) == 12, "what is raised is no gain that fades"
+    assert await rank(stage, task) == 12, "the boost faded like a gain by waiting"
     pilot = await stage.add_pilot()
     assert [job.task_uid for job in await stage.lease(pilot)] == [task.uid]
     assert (await boost_tasks(stage.context, boosts(other, by=4.0))).model_dump() == {
@@ -72,10 +71,10 @@ async def test_weights_of_the_rank_formula_are_settings(
         " created_at = now() - interval '10 minutes'"
     )
     await update_ranks(replace(stage.context, rank_weights=weights), period=30.0)
-    assert round(await rank(stage, task)) == 5 + 2 * 10, "the gain of 4 is forgotten"
+    assert round(await rank(stage, task)) == 5 + 2 * 10, "the earlier gain was kept"
 
 
-async def test_a_rank_that_a_person_has_set_stays(stage: Stage) -> None:
+async def test_rank_set_by_a_person_is_not_boosted(stage: Stage) -> None:
     before, after = (
         await stage.add_task(make_task(), jobs=1),
         await stage.add_task(make_task(), jobs=1),
@@ -92,7 +91,7 @@ async def test_a_rank_that_a_person_has_set_stays(stage: Stage) -> None:
     assert "raised" not in (await explain_task(stage.context, after.uid)).text
 
 
-async def test_tasks_that_have_ended_or_are_not_known_are_passed_over(stage: Stage) -> None:
+async def test_boosts_of_ended_or_unknown_tasks_are_ignored(stage: Stage) -> None:
     ended, raised = (
         await stage.add_task(make_task(), jobs=1),
         await stage.add_task(make_task(), jobs=1),

@@ -1,5 +1,4 @@
-"""Pilots that say what they have left: together their jobs never need more, and a big one is not
-passed over for ever."""
+"""Jobs of a pilot never need more than its free capacity, and big jobs get reservations."""
 
 from typing import Any
 from uuid import UUID
@@ -7,25 +6,25 @@ from uuid import UUID
 import orjson
 import pytest
 
-from sluice.contracts import pilots
-from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds
-from sluice.contracts.needs import Needs, Resources
-from sluice.contracts.pilots import LeaseRequest
-from sluice.contracts.resources import AllocatedAmounts, Amounts
-from sluice.contracts.states import DeviceType, ErrorClass
-from sluice.contracts.tasks import Task
+from sluice.contracts.common.states import DeviceType, ErrorClass
+from sluice.contracts.jobs.gpus import FreeGpu, Gpu, GpuNeeds
+from sluice.contracts.jobs.needs import Needs, Resources
+from sluice.contracts.jobs.resources import AllocatedAmounts, Amounts
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.pilots import pilots
+from sluice.contracts.pilots.pilots import LeaseRequest
 from tests.integration.wms.stage import Stage, make_task
 from tests.unit.gpus import gpu
-from wms.db.pilot_pages import PilotQuery
-from wms.usecases.explain import explain_task
-from wms.usecases.lease_jobs import LeaseResult, lease_jobs
-from wms.usecases.list_pilots import list_pilots
+from wms.db.pilots.pilot_pages import PilotQuery
+from wms.usecases.leasing.explain import explain_task
+from wms.usecases.leasing.lease_jobs import LeaseResult, lease_jobs
+from wms.usecases.pilots.list_pilots import list_pilots
 
 BIG = Resources(cores=8)
 
 
 def whole_gpus(number: int) -> list[FreeGpu]:
-    """Of a pilot that has said nothing of its devices but their names."""
+    """Return free GPUs of a pilot that registered only their names."""
     return [FreeGpu(uuid=str(place), share=1, memory=0) for place in range(number)]
 
 
@@ -38,7 +37,7 @@ async def ask(
     )
 
 
-def of(leased: LeaseResult) -> dict[UUID, int]:
+def jobs_by_task(leased: LeaseResult) -> dict[UUID, int]:
     found: dict[UUID, int] = {}
     for job in leased.jobs:
         found[job.task_uid] = found.get(job.task_uid, 0) + 1
@@ -57,24 +56,24 @@ async def wait_long(stage: Stage, task: Task) -> None:
     )
 
 
-async def test_eight_jobs_of_eight_cores_are_not_given_to_eight_cores_at_once(stage: Stage) -> None:
+async def test_big_jobs_are_leased_only_as_far_as_free_cores_allow(stage: Stage) -> None:
     big, small = await add(stage, resources=BIG, rank=2.0), await add(stage)
     pilot = await stage.add_pilot()
-    assert of(await ask(stage, pilot, 8, cores=8)) == {big.uid: 1}
-    assert of(await ask(stage, pilot, 8, cores=3)) == {small.uid: 3}
-    assert of(await ask(stage, pilot, 8, cores=0)) == {}
-    assert of(await ask(stage, pilot, 8, cores=8, ram=600)) == {big.uid: 1}
+    assert jobs_by_task(await ask(stage, pilot, 8, cores=8)) == {big.uid: 1}
+    assert jobs_by_task(await ask(stage, pilot, 8, cores=3)) == {small.uid: 3}
+    assert jobs_by_task(await ask(stage, pilot, 8, cores=0)) == {}
+    assert jobs_by_task(await ask(stage, pilot, 8, cores=8, ram=600)) == {big.uid: 1}
 
 
-async def test_gpus_are_counted(stage: Stage) -> None:
+async def test_gpu_jobs_are_leased_only_as_far_as_free_gpus_allow(stage: Stage) -> None:
     task = await add(stage, device_type=DeviceType.GPU)
     pilot = await stage.add_pilot(gpus=["A", "B"])
-    assert of(await ask(stage, pilot, 8, cores=8, gpus=2)) == {task.uid: 2}
-    assert of(await ask(stage, pilot, 8, cores=6)) == {}
+    assert jobs_by_task(await ask(stage, pilot, 8, cores=8, gpus=2)) == {task.uid: 2}
+    assert jobs_by_task(await ask(stage, pilot, 8, cores=6)) == {}
 
 
 async def ask_with(stage: Stage, pilot: UUID, *free: FreeGpu, jobs: int = 8) -> LeaseResult:
-    """With so much left of its GPUs, and plenty else."""
+    """Ask for jobs with these free GPUs and plenty of everything else."""
     left = Amounts(cores=64, ram=64_000, gpus=list(free))
     return await lease_jobs(
         stage.context, pilot, LeaseRequest(jobs=jobs, room=pilots.Room(free=left, soon=left))
@@ -85,27 +84,29 @@ def left_of(device: Gpu, share: float = 1.0) -> FreeGpu:
     return FreeGpu(uuid=device.uuid, share=share, memory=int(share * device.memory))
 
 
-async def test_jobs_go_where_the_gpus_are_that_they_need(stage: Stage) -> None:
+async def test_gpu_job_goes_to_a_pilot_with_a_suitable_free_gpu(stage: Stage) -> None:
     old, new = gpu("GPU-old", memory=8_000), gpu("GPU-new", memory=80_000, capability="9.0")
     weak = await stage.add_pilot(name="weak", devices=[old])
     strong = await stage.add_pilot(name="strong", devices=[old, new])
     needs = GpuNeeds(capability="9.0", memory=40_000)
     task = await add(stage, device_type=DeviceType.GPU, gpu=needs)
-    assert of(await ask_with(stage, weak, left_of(old))) == {}
-    assert of(await ask_with(stage, strong, left_of(old))) == {}, "the right one is taken"
-    assert of(await ask_with(stage, strong, left_of(old), left_of(new))) == {task.uid: 1}
+    assert jobs_by_task(await ask_with(stage, weak, left_of(old))) == {}
+    assert jobs_by_task(await ask_with(stage, strong, left_of(old))) == {}, (
+        "a job was leased although its GPU is in use"
+    )
+    assert jobs_by_task(await ask_with(stage, strong, left_of(old), left_of(new))) == {task.uid: 1}
 
 
-async def test_jobs_share_a_gpu_as_far_as_it_goes(stage: Stage) -> None:
+async def test_jobs_share_a_gpu_as_far_as_memory_and_shares_allow(stage: Stage) -> None:
     device = gpu(memory=16_000)
     pilot = await stage.add_pilot(devices=[device])
     shared = GpuNeeds(share=0.25, memory=5_000)
     task = await add(stage, device_type=DeviceType.GPU, gpu=shared)
-    assert of(await ask_with(stage, pilot, left_of(device))) == {task.uid: 3}
-    assert of(await ask_with(stage, pilot, left_of(device, 0.2))) == {}
+    assert jobs_by_task(await ask_with(stage, pilot, left_of(device))) == {task.uid: 3}
+    assert jobs_by_task(await ask_with(stage, pilot, left_of(device, 0.2))) == {}
 
 
-async def test_why_no_gpu_will_do_is_said_in_numbers(stage: Stage) -> None:
+async def test_explanation_names_the_gpu_memory_that_no_node_has(stage: Stage) -> None:
     await stage.add_pilot(name="small", devices=[gpu(memory=8_000)])
     await stage.add_pilot(name="many cores", cores=64)
     task = await add(stage, device_type=DeviceType.GPU, gpu=GpuNeeds(memory=40_000))
@@ -113,41 +114,41 @@ async def test_why_no_gpu_will_do_is_said_in_numbers(stage: Stage) -> None:
     assert "needs a GPU with 40000 MiB of memory, the node has 8000" in str(said)
 
 
-async def test_a_pilot_is_kept_free_for_a_big_job_that_has_waited(stage: Stage) -> None:
-    """Of equal rank and older; one pilot at a time, the others go on with small jobs."""
+async def test_pilot_is_reserved_for_a_big_job_that_has_waited(stage: Stage) -> None:
+    """The big job has the same rank and is older. Only one pilot at a time is reserved."""
     big = await add(stage, resources=BIG)
     small = await add(stage, jobs=200)
     first, second = await stage.add_pilot(name="first"), await stage.add_pilot(name="second")
-    assert of(await ask(stage, first, 8, cores=4)) == {small.uid: 4}
+    assert jobs_by_task(await ask(stage, first, 8, cores=4)) == {small.uid: 4}
     await wait_long(stage, big)
-    assert of(await ask(stage, first, 8, cores=4)) == {}
-    assert of(await ask(stage, second, 8, cores=4)) == {small.uid: 4}
+    assert jobs_by_task(await ask(stage, first, 8, cores=4)) == {}
+    assert jobs_by_task(await ask(stage, second, 8, cores=4)) == {small.uid: 4}
     sentence = (await explain_task(stage.context, big.uid)).text
     assert sentence.startswith(
         "Waiting for room: pilot first gets nothing of lower rank until a job fits, which needs 8"
         " cores, 256 MiB of memory"
     )
-    assert of(await ask(stage, first, 8, cores=7)) == {}
-    assert of(await ask(stage, first, 8, cores=8)) == {big.uid: 1}
-    assert of(await ask(stage, first, 8, cores=0)) == {}
+    assert jobs_by_task(await ask(stage, first, 8, cores=7)) == {}
+    assert jobs_by_task(await ask(stage, first, 8, cores=8)) == {big.uid: 1}
+    assert jobs_by_task(await ask(stage, first, 8, cores=0)) == {}
     await stage.execute(
         "UPDATE tasks SET kept_until = now() - interval '1 second' WHERE uid = $1", big.uid
     )
-    assert of(await ask(stage, first, 8, cores=4)) == {small.uid: 4}
+    assert jobs_by_task(await ask(stage, first, 8, cores=4)) == {small.uid: 4}
     await wait_long(stage, big)
-    assert of(await ask(stage, second, 8, cores=4)) == {}
-    assert of(await ask(stage, first, 8, cores=4)) == {small.uid: 4}
+    assert jobs_by_task(await ask(stage, second, 8, cores=4)) == {}
+    assert jobs_by_task(await ask(stage, first, 8, cores=4)) == {small.uid: 4}
 
 
-async def test_what_goes_before_it_is_given_all_the_same(stage: Stage) -> None:
+async def test_task_of_higher_rank_gets_jobs_despite_a_reservation(stage: Stage) -> None:
     big, urgent = await add(stage, resources=BIG), await add(stage, rank=5.0)
     pilot = await stage.add_pilot()
     await wait_long(stage, big)
-    assert of(await ask(stage, pilot, 8, cores=4)) == {urgent.uid: 4}
-    assert of(await ask(stage, pilot, 8, cores=4)) == {urgent.uid: 4}
+    assert jobs_by_task(await ask(stage, pilot, 8, cores=4)) == {urgent.uid: 4}
+    assert jobs_by_task(await ask(stage, pilot, 8, cores=4)) == {urgent.uid: 4}
 
 
-async def test_a_job_that_needs_more_memory_now_is_not_passed_by_others_of_its_task(
+async def test_job_that_needs_more_memory_goes_before_later_jobs_of_its_task(
     stage: Stage,
 ) -> None:
     await add(stage, resources=Resources(ram=1000), retry=5)
@@ -161,7 +162,7 @@ async def test_a_job_that_needs_more_memory_now_is_not_passed_by_others_of_its_t
     assert [job.seq for job in (await ask(stage, pilot, 2, cores=2, ram=2200)).jobs] == [0, 2]
 
 
-async def test_a_pilot_is_kept_free_for_it_when_it_has_waited(stage: Stage) -> None:
+async def test_pilot_is_reserved_for_a_job_that_needs_more_memory(stage: Stage) -> None:
     await add(stage, jobs=2, resources=Resources(ram=1000), retry=5)
     small = await add(stage, resources=Resources(ram=100))
     pilot = await stage.add_pilot()
@@ -170,15 +171,15 @@ async def test_a_pilot_is_kept_free_for_it_when_it_has_waited(stage: Stage) -> N
     await stage.execute(
         "UPDATE jobs SET not_before = not_before - interval '1 minute' WHERE id = $1", first.id
     )
-    assert of(await ask(stage, pilot, 2, cores=2, ram=1200)) == {}
+    assert jobs_by_task(await ask(stage, pilot, 2, cores=2, ram=1200)) == {}
     again = await ask(stage, pilot, 2, cores=2, ram=1500)
     assert [(job.id, job.ram) for job in again.jobs] == [(first.id, 1500)]
     await stage.finish(pilot, other)
-    assert of(await ask(stage, pilot, 2, cores=2, ram=1200)) == {small.uid: 2}
+    assert jobs_by_task(await ask(stage, pilot, 2, cores=2, ram=1200)) == {small.uid: 2}
 
 
 @pytest.mark.parametrize("former", [False, True])
-async def test_a_pilot_of_the_release_before_is_told_what_it_understands(
+async def test_pilot_of_the_previous_release_gets_tasks_in_its_format(
     stage: Stage, former: bool
 ) -> None:
     task = await add(stage, device_type=DeviceType.GPU)
@@ -205,7 +206,7 @@ async def ask_for(stage: Stage, pilot: UUID, **free: Any) -> LeaseResult:
     )
 
 
-async def test_named_resources_labels_and_disk_travel_from_the_task_to_the_pilot(
+async def test_named_resources_labels_and_disk_are_matched_and_sent_to_the_pilot(
     stage: Stage,
 ) -> None:
     prague = await stage.add_pilot(name="prague", named={"licence": 3}, labels={"site": "prague"})
@@ -215,18 +216,20 @@ async def test_named_resources_labels_and_disk_travel_from_the_task_to_the_pilot
     )
     task = await add(stage, **needs.model_dump(include={"resources", "named", "nodes"}))
     plenty = {"named": {"licence": 3}, "disk": 100_000}
-    assert of(await ask_for(stage, brno, **plenty)) == {}
-    assert of(await ask_for(stage, prague, named={"licence": 1})) == {}
-    assert of(await ask_for(stage, prague, disk=3999, named={"licence": 3})) == {task.uid: 1}
+    assert jobs_by_task(await ask_for(stage, brno, **plenty)) == {}
+    assert jobs_by_task(await ask_for(stage, prague, named={"licence": 1})) == {}
+    assert jobs_by_task(await ask_for(stage, prague, disk=3999, named={"licence": 3})) == {
+        task.uid: 1
+    }
     leased = await ask_for(stage, prague, **plenty)
-    assert of(leased) == {task.uid: 2}
+    assert jobs_by_task(leased) == {task.uid: 2}
     assert leased.tasks[0].task.needs == needs
     page = await list_pilots(stage.context, PilotQuery(name="prague", limit=9))
     [listed] = page.pilots
     assert (listed.busy, listed.booked) == (
         2,
         AllocatedAmounts(cores=2, ram=512, disk=4000, named={"licence": 3}),
-    ), "the third waits at the pilot: it has no licence for it"
+    ), "a job without a licence counts as running"
     assert listed.in_use() == {
         "cores": "2 of 8",
         "memory": "512 of 16000",
@@ -235,7 +238,7 @@ async def test_named_resources_labels_and_disk_travel_from_the_task_to_the_pilot
     }
 
 
-async def test_why_no_node_will_do_is_said_of_all_of_them(stage: Stage) -> None:
+async def test_explanation_covers_all_nodes_that_do_not_fit(stage: Stage) -> None:
     for number in range(3):
         await stage.add_pilot(name=f"p{number}", labels={"site": "brno"}, cores=4)
     await stage.add_pilot(name="q", labels={"site": "prague"}, cores=2)

@@ -1,30 +1,32 @@
-"""Who asks is told whether a job has ended: then what was kept for its next attempt goes."""
+"""A pilot that asks is told whether a job has ended, so that it can delete checkpoints."""
 
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.plan import Boundary
-from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer, TaskState
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, ReportAnswer, TaskState
+from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.stage import Stage, make_task
-from wms.db.leases import ClaimedJob
-from wms.usecases.cancel_task import cancel_task
-from wms.usecases.report_attempts import report_attempts
+from wms.db.jobs.leases import ClaimedJob
+from wms.usecases.reports.report_attempts import report_attempts
+from wms.usecases.tasks.cancel_task import cancel_task
 
 FAILED = AttemptOutcome.FAILED
 
 
-async def answered(stage: Stage, pilot: UUID, *reports: AttemptReport) -> list[tuple[str, bool]]:
+async def report_answers(
+    stage: Stage, pilot: UUID, *reports: AttemptReport
+) -> list[tuple[str, bool]]:
     answers = await report_attempts(stage.context, pilot, reports)
     return [(answer.answer.value, answer.ended) for answer in answers]
 
 
-def asking(stage: Stage, job: ClaimedJob, outcome: AttemptOutcome) -> AttemptReport:
+def report_with_checkpoint(stage: Stage, job: ClaimedJob, outcome: AttemptOutcome) -> AttemptReport:
     return stage.report_of(job, outcome, checkpoint=True)
 
 
-async def begun(stage: Stage, *, attempts: int = 1) -> tuple[UUID, ClaimedJob]:
+async def start_job(stage: Stage, *, attempts: int = 1) -> tuple[UUID, ClaimedJob]:
     task = make_task(boundary=Boundary(minimum=0), retry=attempts)
     await stage.add_task(task, jobs=2)
     pilot = await stage.add_pilot()
@@ -33,51 +35,59 @@ async def begun(stage: Stage, *, attempts: int = 1) -> tuple[UUID, ClaimedJob]:
     return pilot, job
 
 
-async def test_a_job_that_has_finished_has_ended(stage: Stage) -> None:
-    pilot, job = await begun(stage)
-    report = asking(stage, job, AttemptOutcome.FINISHED)
-    assert await answered(stage, pilot, report) == [(ReportAnswer.ACCEPTED, True)]
-    assert await answered(stage, pilot, report) == [(ReportAnswer.ALREADY, True)]
+async def test_finished_job_has_ended(stage: Stage) -> None:
+    pilot, job = await start_job(stage)
+    report = report_with_checkpoint(stage, job, AttemptOutcome.FINISHED)
+    assert await report_answers(stage, pilot, report) == [(ReportAnswer.ACCEPTED, True)]
+    assert await report_answers(stage, pilot, report) == [(ReportAnswer.ALREADY, True)]
 
 
-async def test_one_that_is_tried_again_has_not_and_one_whose_attempts_are_used_up_has(
+async def test_job_has_ended_only_after_its_last_attempt(
     stage: Stage,
 ) -> None:
-    pilot, job = await begun(stage, attempts=2)
-    assert await answered(stage, pilot, asking(stage, job, FAILED)) == [("accepted", False)]
+    pilot, job = await start_job(stage, attempts=2)
+    assert await report_answers(stage, pilot, report_with_checkpoint(stage, job, FAILED)) == [
+        ("accepted", False)
+    ]
     again = next(one for one in await stage.lease(pilot, 2) if one.id == job.id)
     assert again.attempt == 2
-    # The first comes once more, when the second has begun.
-    assert await answered(stage, pilot, asking(stage, job, FAILED)) == [("already", False)]
-    assert await answered(stage, pilot, asking(stage, again, FAILED)) == [("accepted", True)]
+    # The first report comes again after the second attempt has begun.
+    assert await report_answers(stage, pilot, report_with_checkpoint(stage, job, FAILED)) == [
+        ("already", False)
+    ]
+    assert await report_answers(stage, pilot, report_with_checkpoint(stage, again, FAILED)) == [
+        ("accepted", True)
+    ]
 
 
-async def test_an_attempt_that_comes_late_is_told_of_the_job_not_of_itself(stage: Stage) -> None:
-    pilot, old = await begun(stage)
+async def test_late_report_is_answered_with_the_state_of_the_job(stage: Stage) -> None:
+    pilot, old = await start_job(stage)
     await stage.overdue(old)
     await stage.expire()
     other = await stage.add_pilot(name="other")
     new = next(one for one in await stage.lease(other, 2) if one.id == old.id)
-    late = asking(stage, old, AttemptOutcome.FINISHED)
-    assert await answered(stage, pilot, late) == [("stale", False)]
+    late = report_with_checkpoint(stage, old, AttemptOutcome.FINISHED)
+    assert await report_answers(stage, pilot, late) == [("stale", False)]
     await stage.finish(other, new)
-    assert await answered(stage, pilot, late) == [("stale", True)]
+    assert await report_answers(stage, pilot, late) == [("stale", True)]
 
 
-async def test_a_canceled_one_has_ended(stage: Stage) -> None:
-    pilot, job = await begun(stage)
+async def test_canceled_job_has_ended(stage: Stage) -> None:
+    pilot, job = await start_job(stage)
     status = await cancel_task(stage.context, job.task_uid)
     assert status.state is TaskState.CANCELED
     report = stage.report_of(
         job, AttemptOutcome.CANCELED, error=ErrorClass.CANCELED, checkpoint=True
     )
-    ((_, ended),) = await answered(stage, pilot, report)
+    ((_, ended),) = await report_answers(stage, pilot, report)
     assert ended
 
 
 @pytest.mark.parametrize("outcome", [AttemptOutcome.FINISHED, FAILED])
-async def test_who_does_not_ask_is_not_told(stage: Stage, outcome: AttemptOutcome) -> None:
-    """A pilot of the release before would not understand it."""
-    pilot, job = await begun(stage)
+async def test_report_that_does_not_ask_gets_no_end_flag(
+    stage: Stage, outcome: AttemptOutcome
+) -> None:
+    """A pilot of the previous release would refuse the field."""
+    pilot, job = await start_job(stage)
     (answer,) = await report_attempts(stage.context, pilot, [stage.report_of(job, outcome)])
     assert set(answer.model_dump(mode="json")) == {"id", "attempt", "answer"}

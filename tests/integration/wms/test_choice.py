@@ -1,25 +1,25 @@
-"""Jobs that a slow pilot is not given, as a busy one will have done them before."""
+"""Jobs are reserved for a busy pilot that ends them earlier than a slow pilot."""
 
 from dataclasses import replace
 from uuid import UUID
 
-from sluice.contracts.pilots import LeaseRequest, Room
-from sluice.contracts.resources import Amounts
-from sluice.contracts.tasks import Task
+from sluice.contracts.jobs.resources import Amounts
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.pilots.pilots import LeaseRequest, Room
 from tests.integration.wms.stage import Stage, make_task
-from wms.db.leases import ClaimedJob
-from wms.db.worker_times import WorkKind
-from wms.usecases.drain_pilot import drain_pilot
-from wms.usecases.explain import explain_task
-from wms.usecases.lease_jobs import lease_jobs
+from wms.db.jobs.leases import ClaimedJob
+from wms.db.pilots.worker_times import WorkKind
+from wms.usecases.leasing.explain import explain_task
+from wms.usecases.leasing.lease_jobs import lease_jobs
+from wms.usecases.pilots.drain_pilot import drain_pilot
 from wms.usecases.ttl_cache import TtlCache
 
 WORK = WorkKind("t", "decode")
 PLENTY = Amounts(cores=8, ram=16_000, disk=100_000)
 
 
-def later(stage: Stage) -> None:
-    """What was looked up a moment ago is looked up again."""
+def drop_caches(stage: Stage) -> None:
+    """Drop cached values, so that they are looked up again."""
     stage.context = replace(stage.context, rivals=TtlCache(), distrust=TtlCache())
 
 
@@ -29,65 +29,65 @@ async def lease(stage: Stage, pilot: UUID, jobs: int = 1) -> list[ClaimedJob]:
 
 
 async def slow_and_quick(stage: Stage) -> tuple[UUID, UUID]:
-    """One takes 100 s a job, the other 10 s."""
+    """Add a pilot that takes 100 s for a job, and a pilot that takes 10 s."""
     slow, quick = [await stage.add_pilot(name=name) for name in ("slow", "quick")]
     await stage.learn(*[(slow, 100.0)] * 3, *[(quick, 10.0)] * 3)
     return slow, quick
 
 
 async def busy(stage: Stage, pilot: UUID, *, seconds: float, step: str = "decode") -> Task:
-    """It has run another task's job for so long."""
+    """Let the pilot run a job of another task for so many seconds."""
     task = await stage.add_task(make_task(step=step), jobs=1)
     (job,) = await lease(stage, pilot)
     await stage.beat(pilot, running=[job])
     await stage.age(job, seconds=seconds)
-    later(stage)
+    drop_caches(stage)
     return task
 
 
-async def test_the_last_jobs_are_kept_for_a_busy_pilot_that_ends_them_first(stage: Stage) -> None:
+async def test_last_jobs_are_reserved_for_a_busy_pilot_that_ends_them_earlier(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
     await busy(stage, quick, seconds=5.0)
     task = await stage.add_task(make_task(), jobs=3)
     assert await lease(stage, slow, 4) == []
     text = (await explain_task(stage.context, task.uid)).text
     assert text.startswith("Next in line")
-    # In 15 s, where the slow one takes 100.
+    # The quick pilot ends the first job in 15 s, the slow pilot in 100 s.
     assert text.endswith(
         "; 3 are kept for pilot quick (h), which will have ended the first 85 s before slow (h)."
     )
     assert len(await lease(stage, quick, 4)) == 3
 
 
-async def test_what_is_more_than_others_do_meanwhile_is_given(stage: Stage) -> None:
+async def test_jobs_beyond_the_reservation_go_to_the_slow_pilot(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
     await busy(stage, quick, seconds=5.0)
     await stage.add_task(make_task(), jobs=11)
-    # The other has done nine of them after 95 s.
+    # The quick pilot has done nine jobs after 95 s.
     assert [job.seq for job in await lease(stage, slow, 4)] == [0, 1]
 
 
-async def test_nothing_is_kept_for_one_that_takes_no_jobs(stage: Stage) -> None:
+async def test_nothing_is_reserved_for_a_draining_pilot(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
     await busy(stage, quick, seconds=5.0)
     await drain_pilot(stage.context, quick)
-    later(stage)
+    drop_caches(stage)
     await stage.add_task(make_task(), jobs=1)
     assert len(await lease(stage, slow)) == 1
 
 
-async def test_nor_for_one_where_jobs_fail(stage: Stage) -> None:
+async def test_nothing_is_reserved_for_a_pilot_whose_jobs_fail(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
     await busy(stage, quick, seconds=5.0)
     await stage.learn(*[(quick, None)] * 5)
-    later(stage)
+    drop_caches(stage)
     task = await stage.add_task(make_task(), jobs=1)
     text = (await explain_task(stage.context, task.uid)).text
     assert "seldom given to quick (h), where its jobs fail and elsewhere succeed" in text
     assert len(await lease(stage, slow)) == 1
 
 
-async def test_nor_for_one_that_has_long_work_in_hand(stage: Stage) -> None:
+async def test_nothing_is_reserved_for_a_pilot_with_a_long_job(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
     await stage.learn((quick, 1000.0), step="long")
     await busy(stage, quick, seconds=5.0, step="long")
@@ -95,14 +95,14 @@ async def test_nor_for_one_that_has_long_work_in_hand(stage: Stage) -> None:
     assert len(await lease(stage, slow)) == 1
 
 
-async def test_nor_for_one_that_has_work_of_which_nothing_is_known(stage: Stage) -> None:
+async def test_nothing_is_reserved_for_a_pilot_with_a_job_of_unknown_run_time(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
     await busy(stage, quick, seconds=5.0, step="new")
     await stage.add_task(make_task(), jobs=1)
     assert len(await lease(stage, slow)) == 1
 
 
-async def test_what_is_kept_falls_when_nobody_comes_for_it(stage: Stage) -> None:
+async def test_reservation_ends_when_the_busy_pilot_does_not_come(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
     await busy(stage, quick, seconds=5.0)
     task = await stage.add_task(make_task(), jobs=1)
@@ -113,7 +113,7 @@ async def test_what_is_kept_falls_when_nobody_comes_for_it(stage: Stage) -> None
     assert len(await lease(stage, slow)) == 1
 
 
-async def test_one_of_which_nothing_is_known_is_given_a_job_at_once(stage: Stage) -> None:
+async def test_pilot_without_known_run_times_gets_a_job_at_once(stage: Stage) -> None:
     _, quick = await slow_and_quick(stage)
     await busy(stage, quick, seconds=5.0)
     new = await stage.add_pilot(name="new")
@@ -121,7 +121,7 @@ async def test_one_of_which_nothing_is_known_is_given_a_job_at_once(stage: Stage
     assert len(await lease(stage, new)) == 1
 
 
-async def test_other_work_is_given_meanwhile(stage: Stage) -> None:
+async def test_slow_pilot_gets_jobs_of_other_steps_meanwhile(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
     await busy(stage, quick, seconds=5.0)
     await stage.add_task(make_task(), jobs=1)

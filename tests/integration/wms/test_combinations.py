@@ -1,4 +1,4 @@
-"""From lists of values, and from each with each, to jobs, with the real DMS."""
+"""Lists of values and cross products become jobs, with the real DMS."""
 
 import json
 import tracemalloc
@@ -9,35 +9,35 @@ from uuid import UUID
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.needs import Needs
-from sluice.contracts.pilots import LeasedJob, LeaseRequest, Room
-from sluice.contracts.resources import Amounts
-from sluice.contracts.states import InputMode, TaskState
-from sluice.contracts.tasks import Task, TaskInput
+from sluice.contracts.common.states import InputMode, TaskState
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.jobs.resources import Amounts
+from sluice.contracts.jobs.tasks import Task, TaskInput
+from sluice.contracts.pilots.pilots import LeasedJob, LeaseRequest, Room
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
-from wms.db.status import job_with_attempts
-from wms.usecases.lease_jobs import lease_jobs
-from wms.usecases.split_task import split_waiting_tasks
+from wms.db.tasks.status import job_with_attempts
+from wms.usecases.leasing.lease_jobs import lease_jobs
+from wms.usecases.splitting.split_task import split_waiting_tasks
 
-#: (port, number or place) of what a job gets.
+#: Port, and number or place, of each input of a job.
 Given = list[tuple[str, int]]
 
 
 def over_values(dataset: UUID, **lists: list[Any]) -> dict[str, Any]:
-    """Fields of a task whose jobs are made of these lists alone; the data set is its chain's."""
+    """Return the fields of a task whose jobs are made of these lists only."""
     main = TaskInput(port="", dat_in_uid=dataset, mode=InputMode.NONE)
     needs = Needs(items=list(lists))
     return {"inputs": [main], "needs": needs, "args": {"fixed": 1, **lists}}
 
 
 def task_of(fields: dict[str, Any], **more: Any) -> Task:
-    """As ``make_task`` makes it otherwise."""
+    """Return a task with these fields, and otherwise as ``make_task`` makes it."""
     return make_task().model_copy(update={**fields, **more})
 
 
-async def given(stage: Stage, task: Task) -> list[tuple[int, Given]]:
+async def inputs_by_job(stage: Stage, task: Task) -> list[tuple[int, Given]]:
     async with stage.database.connection() as connection:
         rows: list[Any] = await connection.fetch(
             "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
@@ -51,7 +51,7 @@ async def given(stage: Stage, task: Task) -> list[tuple[int, Given]]:
     ]
 
 
-async def names(stage: Stage, task: Task) -> list[list[str]]:
+async def names_by_job(stage: Stage, task: Task) -> list[list[str]]:
     async with stage.database.connection() as connection:
         rows: list[Any] = await connection.fetch(
             "SELECT inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
@@ -64,34 +64,34 @@ async def files_of(dms: DmsClient, folder: Path, name: str, seqs: list[int]) -> 
 
 
 @pytest.mark.parametrize("page", [1, 3, 50])
-async def test_each_value_is_a_job_also_where_a_splitter_died(
+async def test_each_value_of_lists_becomes_a_job_with_any_page_size(
     stage: Stage, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
-    """Invariants 7 and 8. What a job has of a list is a place in it."""
+    """Invariant 8: a job refers to each value by its place in the list."""
     data = await make_dataset(dms, tmp_path, files=1)
     both = over_values(data, share=[0.5, 0.25, 0.125, 1.0], word=["a", "b", "c", "d"])
     task = await accept(stage, task_of(both))
     await split_waiting_tasks(stage.context, dms, page=page)
-    assert await given(stage, task) == [(n, [("share", n), ("word", n)]) for n in range(4)]
+    assert await inputs_by_job(stage, task) == [(n, [("share", n), ("word", n)]) for n in range(4)]
     status = await stage.status(task)
     assert (status.state, status.total, status.ready) == (TaskState.ACTIVE, 4, 4)
 
 
 @pytest.mark.parametrize("files", [1, 3])
-async def test_a_step_that_reads_no_data_set_is_one_job(
+async def test_step_that_reads_no_data_set_is_a_single_job(
     stage: Stage, dms: DmsClient, tmp_path: Path, files: int
 ) -> None:
-    """Whatever the chain's data set has; a job that was made before is not made again."""
+    """The files of the chain's data set do not matter, and a repeated split adds no job."""
     data = await make_dataset(dms, tmp_path, files=files)
     task = await accept(stage, task_of(over_values(data), single=True))
     await split_waiting_tasks(stage.context, dms, page=1)
     await split_waiting_tasks(stage.context, dms, page=1)
-    assert await given(stage, task) == [(0, [])]
+    assert await inputs_by_job(stage, task) == [(0, [])]
     status = await stage.status(task)
     assert (status.state, status.total, status.ready) == (TaskState.ACTIVE, 1, 1)
 
 
-async def test_no_value_is_no_job(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_empty_list_makes_no_jobs(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
     data = await make_dataset(dms, tmp_path, files=1)
     task = await accept(stage, task_of(over_values(data, word=[])))
     await split_waiting_tasks(stage.context, dms)
@@ -99,10 +99,10 @@ async def test_no_value_is_no_job(stage: Stage, dms: DmsClient, tmp_path: Path) 
     assert (status.state, status.total) == (TaskState.FINISHED, 0)
 
 
-async def test_a_pilot_is_told_the_place_and_gets_the_list_with_the_task(
+async def test_pilot_gets_the_place_with_the_job_and_the_list_with_the_task(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """One of the release before, which would give every job the whole list, gets none."""
+    """A pilot of the previous release gets no jobs, as it would pass the whole list to each."""
     data = await make_dataset(dms, tmp_path, files=1)
     await accept(stage, task_of(over_values(data, word=["a", "b", "c"]), batch=2))
     await split_waiting_tasks(stage.context, dms)
@@ -135,10 +135,10 @@ async def test_a_pilot_is_told_the_place_and_gets_the_list_with_the_task(
 
 
 @pytest.mark.parametrize("page", [1, 2, 50])
-async def test_values_go_with_files_by_their_place_among_them(
+async def test_values_are_paired_with_files_by_place(
     stage: Stage, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
-    """Invariant 8: a job has its file's number, whatever numbers there are."""
+    """Invariant 8: a job has the number of its file, also if the numbers have gaps."""
     first = await files_of(dms, tmp_path, "a", [3, 5, 6, 9])
     second = await files_of(dms, tmp_path, "b", [3, 5, 6, 9])
     inputs = [
@@ -148,7 +148,7 @@ async def test_values_go_with_files_by_their_place_among_them(
     fields = {**over_values(first, word=["w", "x", "y", "z"]), "inputs": inputs}
     task = await accept(stage, task_of(fields))
     await split_waiting_tasks(stage.context, dms, page=page)
-    assert await given(stage, task) == [
+    assert await inputs_by_job(stage, task) == [
         (seq, [("", seq), ("b", seq), ("word", place)]) for place, seq in enumerate([3, 5, 6, 9])
     ]
 
@@ -161,7 +161,7 @@ async def test_values_go_with_files_by_their_place_among_them(
         ([0, 2], 2, "takes 2 values together with files of the same number, and only 1"),
     ],
 )
-async def test_what_cannot_be_taken_together_fails_the_task_and_says_why(
+async def test_inputs_of_unequal_length_fail_the_task_with_the_reason(
     stage: Stage, dms: DmsClient, tmp_path: Path, second: list[int], words: int, said: str
 ) -> None:
     inputs = [
@@ -179,10 +179,10 @@ async def test_what_cannot_be_taken_together_fails_the_task_and_says_why(
 
 
 @pytest.mark.parametrize(("page", "batch"), [(1, 1), (2, 1), (2, 5), (50, 1)])
-async def test_each_goes_with_each_row_by_row(
+async def test_cross_product_makes_jobs_row_by_row(
     stage: Stage, dms: DmsClient, tmp_path: Path, page: int, batch: int
 ) -> None:
-    """Data sets of several pages are read again for each row, one of one page is kept."""
+    """A data set of several pages is read again for each row. A single page is kept."""
     first = await files_of(dms, tmp_path, "a", [4, 7, 8])
     second = await files_of(dms, tmp_path, "b", [0, 9])
     inputs = [
@@ -198,15 +198,15 @@ async def test_each_goes_with_each_row_by_row(
         for word in range(2)
         for a in range(3)
     ]
-    found = [name for job in await names(stage, task) for name in job]
+    found = [name for job in await names_by_job(stage, task) for name in job]
     assert [sorted(found[n : n + 3]) for n in range(0, len(found), 3)] == rows
-    assert [seq for seq, _ in await given(stage, task)] == list(range(0, 12, batch))
+    assert [seq for seq, _ in await inputs_by_job(stage, task)] == list(range(0, 12, batch))
 
 
-async def test_killed_in_the_middle_of_a_row_it_doubles_nothing(
+async def test_splitter_killed_within_a_row_makes_no_duplicate_jobs(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Invariant 7."""
+    """Invariant 7: another splitter goes on."""
     first, second = [await make_dataset(dms, tmp_path / name, files=5) for name in "ab"]
     inputs = [
         TaskInput(port="a", dat_in_uid=first, mode=InputMode.EACH),
@@ -223,10 +223,10 @@ async def test_killed_in_the_middle_of_a_row_it_doubles_nothing(
             await stage.execute("UPDATE tasks SET split_until = now(), split_checked_at = NULL")
         totals.append((await stage.status(task)).total)
     assert 0 < totals[5] < 25
-    assert await given(stage, task) == [(n, [("", n), ("b", n)]) for n in range(25)]
+    assert await inputs_by_job(stage, task) == [(n, [("", n), ("b", n)]) for n in range(25)]
 
 
-async def test_more_than_can_be_worked_through_is_refused(
+async def test_cross_product_with_too_many_jobs_fails_the_task(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     data = await make_dataset(dms, tmp_path, files=1)
@@ -239,8 +239,10 @@ async def test_more_than_can_be_worked_through_is_refused(
 
 
 async def test_many_values_need_no_more_memory_than_few(stage: Stage, dms: DmsClient) -> None:
-    """Beyond the list itself, which is there once; nor does a job's row hold the value. The data
-    set is what a chain of values alone has."""
+    """The list is in memory only once, and the row of a job does not contain the value.
+
+    The data set is the placeholder that a chain over values has.
+    """
     stand_in = await dms.register_dataset(NewDataset(name="none", on_demand=True))
     data, peaks = (await dms.close_dataset(stand_in.uid, files=0)).uid, []
     text = "v" * 90
@@ -261,10 +263,10 @@ async def test_many_values_need_no_more_memory_than_few(stage: Stage, dms: DmsCl
 
 
 @pytest.mark.parametrize("page", [1, 2, 50])
-async def test_data_sets_that_are_numbered_each_by_itself_go_together_by_place(
+async def test_data_sets_with_different_numbers_are_paired_by_place(
     stage: Stage, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
-    """Invariant 8: a job has the number of its first file, and so have all that it gets."""
+    """Invariant 8: a job and all its inputs have the number of its first file."""
     first = await files_of(dms, tmp_path, "a", [3, 5, 6])
     second = await files_of(dms, tmp_path, "b", [0, 1, 7])
     inputs = [
@@ -275,9 +277,9 @@ async def test_data_sets_that_are_numbered_each_by_itself_go_together_by_place(
     for more in ({}, {"needs": Needs(), "args": {}}):
         task = await accept(stage, task_of({**fields, **more}, by_place=True))
         await split_waiting_tasks(stage.context, dms, page=page)
-        assert [seq for seq, _ in await given(stage, task)] == [3, 5, 6]
+        assert [seq for seq, _ in await inputs_by_job(stage, task)] == [3, 5, 6]
         words = [[f"word[{n}]"] if not more else [] for n in range(3)]
-        assert await names(stage, task) == [
+        assert await names_by_job(stage, task) == [
             [f"f{n:05}", f"f{n:05}", *word] for n, word in enumerate(words)
         ]
         async with stage.database.connection() as connection:
@@ -287,7 +289,7 @@ async def test_data_sets_that_are_numbered_each_by_itself_go_together_by_place(
         assert all(each["seq"] == row["seq"] for row in rows for each in row["inputs"])
 
 
-async def test_data_sets_by_place_have_as_many_files(
+async def test_data_sets_of_unequal_size_cannot_be_paired_by_place(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     inputs = [

@@ -1,27 +1,27 @@
-"""How much there is to do, and lost pilots until somebody has seen them."""
+"""The WMS counts work, and lists lost pilots until a person acknowledges them."""
 
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.attention import Acknowledge, WorkCounts
-from sluice.contracts.gpus import GpuNeeds
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilot_list import Pilot
-from sluice.contracts.pilots import RegisterPilot
-from sluice.contracts.plan import Boundary
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import DeviceType, ErrorClass, PilotState
+from sluice.contracts.chains.attention import Acknowledge, WorkCounts
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.common.states import DeviceType, ErrorClass, PilotState
+from sluice.contracts.jobs.gpus import GpuNeeds
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.pilots.pilot_list import Pilot
+from sluice.contracts.pilots.pilots import RegisterPilot
+from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_query_plans import plan, scans
-from wms.db.counts import COUNTS
-from wms.db.pilot_pages import PilotQuery
-from wms.usecases.acknowledge_pilot import acknowledge_pilot
-from wms.usecases.list_pilots import list_pilots
-from wms.usecases.lose_pilots import lose_pilots
-from wms.usecases.read_tasks import count_work, read_troubled
-from wms.usecases.register_pilot import register_pilot
+from wms.db.pilots.pilot_pages import PilotQuery
+from wms.db.tasks.counts import COUNTS
+from wms.usecases.pilots.acknowledge_pilot import acknowledge_pilot
+from wms.usecases.pilots.list_pilots import list_pilots
+from wms.usecases.pilots.lose_pilots import lose_pilots
+from wms.usecases.pilots.register_pilot import register_pilot
+from wms.usecases.tasks.read_tasks import count_work, read_troubled
 
 ANN, BOB = Acknowledge(by="Ann"), Acknowledge(by="Bob")
 
@@ -40,10 +40,10 @@ async def listed(stage: Stage) -> list[Pilot]:
     return (await list_pilots(stage.context)).pilots
 
 
-async def test_jobs_running_are_as_many_as_slots_busy_also_when_pilots_took_more_ahead(
+async def test_running_jobs_are_counted_by_busy_slots_without_jobs_leased_ahead(
     stage: Stage,
 ) -> None:
-    """A pilot of four slots has seven jobs, and no heartbeat has said yet which of them began."""
+    """A pilot of four slots has seven jobs, and no heartbeat has named the running jobs yet."""
     pilot, other = await stage.add_pilot(), await stage.add_pilot(name="q")
     await stage.add_task(make_task(), jobs=20)
     assert await count_work(stage.context) == WorkCounts(running=0, waiting=20, held=0, slots=8)
@@ -56,7 +56,7 @@ async def test_jobs_running_are_as_many_as_slots_busy_also_when_pilots_took_more
     assert await count_work(stage.context) == WorkCounts(running=1, waiting=12, held=0, slots=8)
     await lose(stage)
     assert await count_work(stage.context) == WorkCounts(running=0, waiting=13, held=0, slots=0), (
-        "nobody runs them now"
+        "jobs of lost pilots count as running"
     )
     await stage.beat(other, running=[job])
     assert await count_work(stage.context) == WorkCounts(running=1, waiting=12, held=0, slots=4)
@@ -67,7 +67,7 @@ async def busy(stage: Stage) -> dict[str, int | None]:
     found = {pilot.name: pilot.busy for pilot in pilots}
     assert (
         sum(number or 0 for number in found.values()) == (await count_work(stage.context)).running
-    ), "one definition"
+    ), "the counts of pilots and of work differ"
     return found
 
 
@@ -80,10 +80,10 @@ async def busy(stage: Stage) -> dict[str, int | None]:
         (Resources(cores=0.1, ram=100), 4),
     ],
 )
-async def test_jobs_running_have_the_cores_and_the_memory_that_they_need(
+async def test_running_jobs_are_counted_by_their_cores_and_memory(
     stage: Stage, resources: Resources, runs: int
 ) -> None:
-    """A node of 8 cores and 16 000 MiB, with four slots."""
+    """The node has 8 cores, 16 000 MiB and four slots."""
     pilot = await stage.add_pilot()
     await stage.add_task(make_task(resources=resources), jobs=9)
     jobs = await stage.lease(pilot, 7)
@@ -94,7 +94,7 @@ async def test_jobs_running_have_the_cores_and_the_memory_that_they_need(
     assert await busy(stage) == {"p": 1}
 
 
-async def test_jobs_running_have_a_gpu_each_where_they_need_one(stage: Stage) -> None:
+async def test_running_gpu_jobs_are_counted_by_gpus(stage: Stage) -> None:
     pilot, other = await stage.add_pilot(gpus=["a", "b"]), await stage.add_pilot(name="q")
     await stage.add_task(make_task(device_type=DeviceType.GPU), jobs=3)
     await stage.lease(pilot, 3)
@@ -103,7 +103,7 @@ async def test_jobs_running_have_a_gpu_each_where_they_need_one(stage: Stage) ->
     assert await busy(stage) == {"p": 2, "q": 2}
 
 
-async def test_jobs_that_share_gpus_run_as_far_as_their_shares_go(stage: Stage) -> None:
+async def test_running_jobs_that_share_gpus_are_counted_by_shares(stage: Stage) -> None:
     pilot = await stage.add_pilot(gpus=["a"])
     task = make_task(device_type=DeviceType.GPU, gpu=GpuNeeds(share=0.4))
     await stage.add_task(task, jobs=4)
@@ -111,7 +111,7 @@ async def test_jobs_that_share_gpus_run_as_far_as_their_shares_go(stage: Stage) 
     assert await busy(stage) == {"p": 2}
 
 
-async def test_jobs_that_a_pilot_began_count_before_those_that_it_was_given_earlier(
+async def test_started_jobs_count_as_running_before_earlier_leases(
     stage: Stage,
 ) -> None:
     pilot = await stage.add_pilot()
@@ -119,21 +119,21 @@ async def test_jobs_that_a_pilot_began_count_before_those_that_it_was_given_earl
     [big] = await stage.lease(pilot, 1)
     await stage.add_task(make_task(resources=Resources(cores=2)), jobs=4)
     small = await stage.lease(pilot, 4)
-    assert await busy(stage) == {"p": 2}, "in the order given"
+    assert await busy(stage) == {"p": 2}, "the jobs do not count in the order of their leases"
     await stage.beat(pilot, running=small[1:], waiting=[big, small[0]])
-    assert await busy(stage) == {"p": 3}, "the big one finds no room, and lets none pass"
+    assert await busy(stage) == {"p": 3}, "a job passed the big job, which has no room"
 
 
-async def test_counting_reads_no_job_that_no_pilot_has(stage: Stage) -> None:
+async def test_counting_reads_only_jobs_that_pilots_have(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     await stage.add_task(make_task(), jobs=5000)
     await stage.lease(pilot, 3)
     await stage.execute("ANALYZE")
-    # By their key, those of second attempts.
+    # The primary key finds the jobs of duplicate attempts.
     assert scans(await plan(stage, COUNTS, None)) == {"jobs_in_flight", "jobs_pkey"}
 
 
-async def test_tasks_with_trouble_are_those_that_run_with_failed_jobs(stage: Stage) -> None:
+async def test_running_tasks_with_failed_jobs_are_troubled(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     well, ill = [
         await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.5)), jobs=4)
@@ -154,7 +154,7 @@ async def test_tasks_with_trouble_are_those_that_run_with_failed_jobs(stage: Sta
     assert (await count_work(stage.context, troubled=True)).troubled == 1
 
 
-async def test_tasks_with_held_jobs_come_before_newer_ones_with_failed_jobs(stage: Stage) -> None:
+async def test_tasks_with_held_jobs_come_before_newer_tasks_with_failed_jobs(stage: Stage) -> None:
     held, failed, _ = [await stage.add_task(make_task(), jobs=4) for _ in range(3)]
     await stage.execute("UPDATE tasks SET ready = 3, held = 1 WHERE uid = $1", held.uid)
     await stage.execute(
@@ -166,10 +166,12 @@ async def test_tasks_with_held_jobs_come_before_newer_ones_with_failed_jobs(stag
         failed.uid,
     ]
     assert (await count_work(stage.context, troubled=True)).troubled == 2
-    assert (await count_work(stage.context)).troubled is None, "who does not ask may not know of it"
+    assert (await count_work(stage.context)).troubled is None, (
+        "a client that did not ask got the field"
+    )
 
 
-async def test_lost_pilot_says_who_has_seen_it_until_it_is_lost_again(stage: Stage) -> None:
+async def test_lost_pilot_stays_acknowledged_until_it_is_lost_again(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     with pytest.raises(Conflict, match="is not lost, it is active"):
         await acknowledge_pilot(stage.context, pilot, ANN)
@@ -185,7 +187,7 @@ async def test_lost_pilot_says_who_has_seen_it_until_it_is_lost_again(stage: Sta
         await acknowledge_pilot(stage.context, pilot, BOB)
     [seen] = await listed(stage)
     assert seen.acknowledged is not None
-    assert seen.acknowledged.by == "Ann", "the first stays"
+    assert seen.acknowledged.by == "Ann", "the first acknowledgement was replaced"
     await stage.beat(pilot)
     await lose(stage)
     assert [(pilot.state, pilot.acknowledged) for pilot in await listed(stage)] == [
@@ -193,12 +195,12 @@ async def test_lost_pilot_says_who_has_seen_it_until_it_is_lost_again(stage: Sta
     ]
 
 
-async def test_lost_pilot_is_listed_until_it_was_seen_or_started_again_a_day_ago(
+async def test_lost_pilot_is_listed_until_it_is_acknowledged_or_started_again(
     stage: Stage,
 ) -> None:
     first, second, third = [await stage.add_pilot(name=name) for name in "abc"]
     await lose(stage, days=2)
-    assert len(await listed(stage)) == 3, "nobody has seen them"
+    assert len(await listed(stage)) == 3, "a lost pilot without an acknowledgement is missing"
     await acknowledge_pilot(stage.context, first, ANN)
     again = next(pilot for pilot in await listed(stage) if pilot.uid == second)
     body = again.model_dump(include={"name", "host", "slots", "resources"}) | {

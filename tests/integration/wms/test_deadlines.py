@@ -1,22 +1,22 @@
-"""A pilot that renews a lease and never delivers: the job is taken from it and goes elsewhere."""
+"""A job is taken from a pilot that renews the lease beyond the job's time limit."""
 
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import HeartbeatAnswer
-from sluice.contracts.states import (
+from sluice.contracts.common.states import (
     AttemptOutcome,
     AttemptPhase,
     ErrorClass,
     ReportAnswer,
     TaskState,
 )
-from sluice.contracts.tasks import Task
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.pilots.pilots import HeartbeatAnswer
 from tests.integration.wms.stage import Stage, make_task
-from wms.db.leases import ClaimedJob
-from wms.usecases.read_tasks import read_job
+from wms.db.jobs.leases import ClaimedJob
+from wms.usecases.tasks.read_tasks import read_job
 
 MINUTE = Resources(time_limit=60.0)
 
@@ -32,8 +32,8 @@ async def started(stage: Stage, pilot: UUID, task: Task) -> ClaimedJob:
     return job
 
 
-async def test_it_is_told_to_stop_and_renewed_no_more(stage: Stage) -> None:
-    """Invariant 6: the job is given away only when the lease that it has left is over."""
+async def test_overdue_job_is_canceled_and_its_lease_is_renewed_no_more(stage: Stage) -> None:
+    """Invariant 6: the job is leased again only after its lease has ended."""
     pilot, other = await stage.add_pilot(), await stage.add_pilot(name="other")
     job = await started(stage, pilot, make_task(resources=MINUTE, retry=1))
     await stage.age(job, seconds=400)
@@ -60,8 +60,8 @@ async def test_it_is_told_to_stop_and_renewed_no_more(stage: Stage) -> None:
     assert first.message.endswith("300 s of grace; it was storing its outputs")
 
 
-async def test_it_is_free_at_once_where_the_pilot_obeys(stage: Stage) -> None:
-    """The report of the stop comes: it is the pilot's fault, not the job's."""
+async def test_overdue_job_is_ready_at_once_after_its_cancellation(stage: Stage) -> None:
+    """The attempt counts as lost with the pilot, so the job does not fail."""
     pilot = await stage.add_pilot()
     task = make_task(resources=MINUTE, retry=1)
     job = await started(stage, pilot, task)
@@ -79,7 +79,7 @@ async def test_it_is_free_at_once_where_the_pilot_obeys(stage: Stage) -> None:
     assert "beyond its time limit of 60 s" in first.message
 
 
-async def test_what_it_has_ready_after_all_is_taken(stage: Stage) -> None:
+async def test_overdue_job_that_finishes_before_its_cancellation_counts(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     task = make_task(resources=MINUTE)
     job = await started(stage, pilot, task)
@@ -89,8 +89,8 @@ async def test_what_it_has_ready_after_all_is_taken(stage: Stage) -> None:
     assert (await stage.status(task)).state is TaskState.FINISHED
 
 
-async def test_files_have_their_time(stage: Stage) -> None:
-    """Those of the outputs, too, as soon as the pilot says that it stores them."""
+async def test_deadline_includes_the_time_for_files(stage: Stage) -> None:
+    """The time for outputs counts as soon as the pilot reports that it stores them."""
     pilot = await stage.add_pilot()
     job = await started(stage, pilot, make_task(resources=MINUTE))
     await stage.age(job, seconds=500)
@@ -105,7 +105,7 @@ async def test_files_have_their_time(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("limit", [0.0, 3600.0])
-async def test_a_job_that_is_never_started(stage: Stage, limit: float) -> None:
+async def test_job_that_is_never_started_is_canceled(stage: Stage, limit: float) -> None:
     pilot = await stage.add_pilot()
     await stage.add_task(make_task(resources=Resources(time_limit=limit)), jobs=1)
     (job,) = await stage.lease(pilot)
@@ -115,7 +115,7 @@ async def test_a_job_that_is_never_started(stage: Stage, limit: float) -> None:
     assert commands(await stage.beat(pilot, waiting=[job])) == [("cancel", job.id)]
 
 
-async def test_a_job_without_a_time_limit_runs_as_long_as_it_is_renewed(stage: Stage) -> None:
+async def test_job_without_a_time_limit_runs_as_long_as_it_is_renewed(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     job = await started(stage, pilot, make_task(resources=Resources(time_limit=0.0)))
     await stage.age(job, seconds=10**8)

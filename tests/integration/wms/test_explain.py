@@ -1,17 +1,17 @@
-"""Why a task or job does not run: sentences with numbers."""
+"""Explanations say in numbers why a task or job does not run."""
 
-from sluice.contracts.needs import Container, ContainerImage, Resources
-from sluice.contracts.pilots import PilotTask
-from sluice.contracts.plan import Boundary
-from sluice.contracts.secrets import SecretRef
-from sluice.contracts.states import ContainerEngine, ErrorClass, SandboxKind
-from sluice.contracts.tasks import Task
+from sluice.contracts.access.secrets import SecretRef
+from sluice.contracts.common.states import ContainerEngine, ErrorClass, SandboxKind
+from sluice.contracts.jobs.needs import Container, ContainerImage, Resources
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.stage import Stage, make_task
-from wms.usecases.accept_task import accept_task
-from wms.usecases.cancel_task import cancel_task
-from wms.usecases.drain_pilot import drain_pilot
-from wms.usecases.explain import explain_job, explain_task
-from wms.usecases.sign_off_pilot import sign_off_pilot
+from wms.usecases.leasing.explain import explain_job, explain_task
+from wms.usecases.pilots.drain_pilot import drain_pilot
+from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
+from wms.usecases.tasks.accept_task import accept_task
+from wms.usecases.tasks.cancel_task import cancel_task
 
 LENIENT = Boundary(minimum=0.0, sufficient=1.0)
 
@@ -24,7 +24,7 @@ async def why_job(stage: Stage, job_id: int) -> str:
     return (await explain_job(stage.context, job_id)).text
 
 
-async def test_task_that_waits(stage: Stage) -> None:
+async def test_waiting_task_is_explained(stage: Stage) -> None:
     new = make_task()
     async with stage.database.transaction() as transaction:
         await accept_task(transaction, new)
@@ -54,7 +54,7 @@ async def test_task_that_waits(stage: Stage) -> None:
     )
 
 
-async def test_task_that_needs_a_container(stage: Stage) -> None:
+async def test_task_that_needs_a_container_is_explained(stage: Stage) -> None:
     container = Container(images=[ContainerImage(name="debian:12")])
     task = await stage.add_task(
         make_task(container=container, resources=Resources(cores=2)), jobs=2
@@ -78,13 +78,13 @@ async def test_task_that_needs_a_container(stage: Stage) -> None:
     assert PilotTask.model_validate_json(able.tasks[0].for_pilots).needs.container == container
 
 
-async def test_a_container_that_is_a_hint_keeps_no_pilot_away(stage: Stage) -> None:
+async def test_optional_container_excludes_no_pilot(stage: Stage) -> None:
     container = Container(images=[ContainerImage(name="debian:12")], required=False)
     await stage.add_task(make_task(container=container), jobs=1)
     assert len(await stage.lease(await stage.add_pilot(), 1)) == 1
 
 
-async def test_task_that_needs_a_sandbox(stage: Stage) -> None:
+async def test_task_that_needs_a_sandbox_is_explained(stage: Stage) -> None:
     task = await stage.add_task(make_task(sandbox=True), jobs=2)
     bare = [await stage.add_pilot()]
     assert "a job needs a sandbox (bubblewrap), and the only pilot has none" in await why(
@@ -115,7 +115,7 @@ async def _pilot_of(stage: Stage, job_id: int) -> object:
         return await connection.fetchval("SELECT pilot FROM jobs WHERE id = $1", job_id)
 
 
-async def test_jobs_that_back_off_or_failed(stage: Stage) -> None:
+async def test_jobs_that_back_off_or_failed_are_explained(stage: Stage) -> None:
     task = await stage.add_task(make_task(retry=2, backoff=100.0, boundary=LENIENT), jobs=2)
     pilot = await stage.add_pilot()
     first, other = await stage.lease(pilot, 2)
@@ -138,7 +138,7 @@ async def test_jobs_that_back_off_or_failed(stage: Stage) -> None:
     assert await why(stage, task) == "Finished: 1 of 2 jobs finished, 1 failed."
 
 
-async def test_held_failed_and_canceled(stage: Stage) -> None:
+async def test_held_failed_and_canceled_jobs_are_explained(stage: Stage) -> None:
     task = await stage.add_task(make_task(), jobs=1)
     pilot = await stage.add_pilot()
     for _ in range(5):
@@ -157,7 +157,7 @@ async def test_held_failed_and_canceled(stage: Stage) -> None:
     assert "Failed: 1 of 1 job failed" in await why(stage, failed)
 
 
-async def test_job_that_needs_more_memory_than_any_pilot_has(stage: Stage) -> None:
+async def test_job_that_needs_more_memory_than_any_pilot_has_is_explained(stage: Stage) -> None:
     await stage.add_task(make_task(), jobs=1)
     pilot, large = await stage.add_pilot(ram=300), await stage.add_pilot(ram=400)
     (job,) = await stage.lease(pilot)

@@ -1,13 +1,9 @@
-"""Whose a job is: neither another pilot nor an earlier attempt renews it, hands it back or reports
-on it (invariants 3 and 6)."""
+"""Only the pilot with the latest attempt renews, returns and reports it (invariants 3 and 6)."""
 
 from datetime import timedelta
 from uuid import UUID
 
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import HeartbeatAnswer, JobToken, RegisterPilot
-from sluice.contracts.plan import Boundary
-from sluice.contracts.states import (
+from sluice.contracts.common.states import (
     AttemptOutcome,
     ErrorClass,
     InputMode,
@@ -16,15 +12,18 @@ from sluice.contracts.states import (
     ReportAnswer,
     TaskState,
 )
-from sluice.contracts.tasks import Attempt, TaskInput
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.jobs.tasks import Attempt, TaskInput
+from sluice.contracts.pilots.pilots import HeartbeatAnswer, JobToken, RegisterPilot
+from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.stage import NOW, Stage, make_task
-from wms.db.leases import ClaimedJob
-from wms.usecases.drain_pilot import drain_pilot
-from wms.usecases.list_pilots import list_pilots
-from wms.usecases.lose_pilots import lose_pilots
-from wms.usecases.read_tasks import read_job
-from wms.usecases.register_pilot import register_pilot
-from wms.usecases.sign_off_pilot import sign_off_pilot
+from wms.db.jobs.leases import ClaimedJob
+from wms.usecases.pilots.drain_pilot import drain_pilot
+from wms.usecases.pilots.list_pilots import list_pilots
+from wms.usecases.pilots.lose_pilots import lose_pilots
+from wms.usecases.pilots.register_pilot import register_pilot
+from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
+from wms.usecases.tasks.read_tasks import read_job
 
 MINUTE = Resources(time_limit=60.0)
 
@@ -37,7 +36,7 @@ async def first_attempt(stage: Stage, job: ClaimedJob) -> Attempt:
     return (await read_job(stage.context, job.id)).attempts[0]
 
 
-async def test_nobody_renews_or_hands_back_what_another_pilot_has(stage: Stage) -> None:
+async def test_pilot_cannot_renew_or_return_the_job_of_another_pilot(stage: Stage) -> None:
     task = await stage.add_task(make_task(), jobs=1)
     pilot, other = await stage.add_pilot(), await stage.add_pilot(name="other")
     (job,) = await stage.lease(pilot)
@@ -50,7 +49,7 @@ async def test_nobody_renews_or_hands_back_what_another_pilot_has(stage: Stage) 
     assert (await stage.status(task)).ready == 1
 
 
-async def test_a_pilot_that_has_the_job_again_does_not_renew_it_by_the_attempt_before(
+async def test_earlier_attempt_of_the_same_pilot_does_not_renew_the_lease(
     stage: Stage,
 ) -> None:
     task = await stage.add_task(make_task(), jobs=1)
@@ -65,7 +64,7 @@ async def test_a_pilot_that_has_the_job_again_does_not_renew_it_by_the_attempt_b
     assert (await stage.status(task)).ready == 1
 
 
-async def test_a_job_that_is_named_twice_has_begun(stage: Stage) -> None:
+async def test_job_named_as_running_and_waiting_counts_as_running(stage: Stage) -> None:
     task = await stage.add_task(make_task(), jobs=1)
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
@@ -73,8 +72,8 @@ async def test_a_job_that_is_named_twice_has_begun(stage: Stage) -> None:
     assert await stage.states(task) == {JobState.RUNNING: 1}
 
 
-async def test_who_says_what_the_winner_said_is_told_that_it_came_late(stage: Stage) -> None:
-    """Invariant 3: what it wrote is not in the catalogue."""
+async def test_same_report_by_another_pilot_is_stale(stage: Stage) -> None:
+    """Invariant 3: the outputs of the other pilot are not in the catalogue."""
     await stage.add_task(make_task(), jobs=2)
     pilot, other = await stage.add_pilot(), await stage.add_pilot()
     (job,) = await stage.lease(pilot)
@@ -82,7 +81,7 @@ async def test_who_says_what_the_winner_said_is_told_that_it_came_late(stage: St
     assert await stage.finish(other, job) == [ReportAnswer.STALE]
 
 
-async def test_of_two_reports_on_one_attempt_the_first_counts(stage: Stage) -> None:
+async def test_first_of_two_reports_on_an_attempt_counts(stage: Stage) -> None:
     task = await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.0)), jobs=3)
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
@@ -91,7 +90,7 @@ async def test_of_two_reports_on_one_attempt_the_first_counts(stage: Stage) -> N
     assert (status.finished, status.failed) == (1, 0)
 
 
-async def test_what_a_report_leaves_out_or_says_too_much_is_put_right(stage: Stage) -> None:
+async def test_inconsistent_fields_of_a_report_are_corrected(stage: Stage) -> None:
     await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.0)), jobs=3)
     pilot = await stage.add_pilot()
     good, bad, _ = await stage.lease(pilot, 3)
@@ -106,11 +105,11 @@ async def test_what_a_report_leaves_out_or_says_too_much_is_put_right(stage: Sta
     assert (first.outcome, first.error_class) == (AttemptOutcome.FINISHED, None)
     assert first.started_at is not None
     assert first.ended_at is not None
-    assert first.started_at <= first.ended_at, "whatever the pilot's clock says"
+    assert first.started_at <= first.ended_at, "the attempt ends before it starts"
     assert (await first_attempt(stage, bad)).error_class is ErrorClass.INTERNAL
 
 
-async def test_the_next_attempt_has_the_whole_time_and_no_reason_to_stop(stage: Stage) -> None:
+async def test_next_attempt_has_the_full_time_and_no_cancellation(stage: Stage) -> None:
     await stage.add_task(make_task(resources=MINUTE), jobs=1)
     pilot, other = await stage.add_pilot(), await stage.add_pilot(name="other")
     (job,) = await stage.lease(pilot)
@@ -129,7 +128,7 @@ async def test_the_next_attempt_has_the_whole_time_and_no_reason_to_stop(stage: 
     assert (second.outcome, second.message) == (AttemptOutcome.CANCELED, "canceled")
 
 
-async def test_the_time_counts_from_when_the_job_was_started(stage: Stage) -> None:
+async def test_time_limit_counts_from_the_start_of_the_job(stage: Stage) -> None:
     await stage.add_task(make_task(resources=MINUTE), jobs=1)
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
@@ -139,7 +138,7 @@ async def test_the_time_counts_from_when_the_job_was_started(stage: Stage) -> No
     assert commands(await stage.beat(pilot, running=[job])) == []
 
 
-async def test_what_all_jobs_of_a_task_read_has_its_time_too(stage: Stage) -> None:
+async def test_deadline_includes_the_time_for_shared_inputs(stage: Stage) -> None:
     shared = TaskInput(port="all", dat_in_uid=UUID(int=7), mode=InputMode.ALL)
     task = await stage.add_task(make_task(resources=MINUTE, side_inputs=[shared]), jobs=1)
     await stage.execute(
@@ -157,7 +156,7 @@ async def state_of(stage: Stage) -> PilotState:
     return pilot.state
 
 
-async def test_a_pilot_that_is_gone_stays_away_and_one_that_starts_again_takes_jobs(
+async def test_signed_off_pilot_stays_gone_and_takes_jobs_after_a_new_registration(
     stage: Stage,
 ) -> None:
     pilot = await stage.add_pilot()

@@ -1,5 +1,4 @@
-"""Tasks that take the files of the task before as they come: no sooner than these are there, none
-twice, none left out, whatever comes in between; with the real DMS."""
+"""Downstream tasks take each file once, as soon as it exists, with the real DMS."""
 
 import asyncio
 from pathlib import Path
@@ -8,24 +7,24 @@ from uuid import uuid4
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.plan import Boundary
-from sluice.contracts.states import InputMode, JobState, ReportAnswer, TaskState
-from sluice.contracts.tasks import Task, TaskInput
+from sluice.contracts.common.states import InputMode, JobState, ReportAnswer, TaskState
+from sluice.contracts.jobs.tasks import Task, TaskInput
+from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Transaction
 from tests.integration.wms.catalogue import deliver
 from tests.integration.wms.line import Line
 from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_splitting import Dying, Killed, accept
 from tests.waiting import eventually
-from wms.db.flows import begin_flow
-from wms.db.splitting import claim_task
-from wms.db.tasks import UpstreamRead, lock_tasks
+from wms.db.dataflow.flows import begin_flow
+from wms.db.jobs.splitting import claim_task
+from wms.db.tasks.tasks import UpstreamRead, lock_tasks
 from wms.domain.task_completion import TaskEnding
-from wms.usecases.cancel_task import cancel_task
-from wms.usecases.claimed_task import HOLD
-from wms.usecases.end_task import end_task
-from wms.usecases.explain import explain_task
-from wms.usecases.split_task import split_waiting_tasks
+from wms.usecases.leasing.explain import explain_task
+from wms.usecases.splitting.claimed_task import HOLD
+from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.tasks.cancel_task import cancel_task
+from wms.usecases.tasks.end_task import end_task
 
 
 @pytest.fixture
@@ -33,7 +32,9 @@ def line(stage: Stage, dms: DmsClient) -> Line:
     return Line(stage, dms)
 
 
-async def test_a_job_runs_when_its_own_input_is_there(line: Line, tmp_path: Path) -> None:
+async def test_downstream_job_is_ready_when_its_own_input_exists(
+    line: Line, tmp_path: Path
+) -> None:
     await (await line.lay(tmp_path, files=6)).send("a", "b", "c")
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 6)
@@ -48,24 +49,24 @@ async def test_a_job_runs_when_its_own_input_is_there(line: Line, tmp_path: Path
     assert await line.state("b") is TaskState.SPLITTING
 
 
-async def test_what_lies_between_the_steps_stays_small(line: Line, tmp_path: Path) -> None:
-    """Of tasks of one rank the last of a chain has its turn first."""
+async def test_downstream_jobs_run_first_at_equal_rank(line: Line, tmp_path: Path) -> None:
+    """This keeps the number of intermediate files small."""
     await (await line.lay(tmp_path, files=4)).send("a", "b", "c")
     done = await line.run_all(await line.stage.add_pilot())
     assert done == [(step, seq) for seq in range(4) for step in "abc"]
 
 
-async def test_a_rank_goes_before_depth(line: Line, tmp_path: Path) -> None:
+async def test_higher_rank_goes_before_depth(line: Line, tmp_path: Path) -> None:
     await (await line.lay(tmp_path, files=3)).send("a", "b", "c")
     await line.stage.execute("UPDATE tasks SET rank = 5 WHERE uid = $1", line.steps["a"].uid)
     done = await line.run_all(await line.stage.add_pilot())
     assert done[:3] == [("a", 0), ("a", 1), ("a", 2)]
 
 
-async def test_the_end_comes_with_that_of_the_task_before(
+async def test_downstream_task_ends_after_its_upstream_task_without_the_catalogue(
     line: Line, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Without a look at the catalogue, which may know of the files much later."""
+    """The catalogue may learn of the files much later."""
     await (await line.lay(tmp_path, files=5)).send("a", "b", "c")
     pilot = await line.stage.add_pilot()
     await line.run_all(pilot)
@@ -87,7 +88,7 @@ async def test_the_end_comes_with_that_of_the_task_before(
         assert (found.state.readable, found.count_files) == (True, 5)
 
 
-async def test_the_jobs_are_those_that_would_be_made_of_the_whole_data_set(
+async def test_dataflow_makes_the_same_jobs_as_the_whole_data_set(
     line: Line, tmp_path: Path
 ) -> None:
     await (await line.lay(tmp_path, files=5)).send("a", "b")
@@ -102,14 +103,16 @@ async def test_the_jobs_are_those_that_would_be_made_of_the_whole_data_set(
     assert await line.seqs("b") == await line.seqs("whole") == list(range(5))
 
 
-async def test_what_was_given_before_it_came_is_found(line: Line, tmp_path: Path) -> None:
+async def test_files_written_before_the_downstream_task_came_are_found(
+    line: Line, tmp_path: Path
+) -> None:
     await (await line.lay(tmp_path, files=8)).send("a")
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 8)
     await line.stage.finish(pilot, *jobs[:5])
     await line.send("b")
     await line.split()
-    assert await line.seqs("b") == [], "the catalogue knows nothing of them yet"
+    assert await line.seqs("b") == [], "jobs were made before the catalogue knew the files"
     await line.stage.finish(pilot, jobs[6])
     assert await line.seqs("b") == [6]
     await deliver(line.stage, line.dms)
@@ -119,7 +122,7 @@ async def test_what_was_given_before_it_came_is_found(line: Line, tmp_path: Path
     assert await line.seqs("b") == list(range(8))
 
 
-async def test_a_job_below_those_that_were_given_away_is_given_away_too(
+async def test_job_with_a_number_below_leased_jobs_is_leased_too(
     line: Line, tmp_path: Path
 ) -> None:
     await (await line.lay(tmp_path, files=3)).send("a", "b")
@@ -132,8 +135,8 @@ async def test_a_job_below_those_that_were_given_away_is_given_away_too(
     assert [(line.step_of(job), job.seq) for job in (last, first)] == [("b", 2), ("b", 0)]
 
 
-async def test_files_that_are_never_given_are_no_jobs(line: Line, tmp_path: Path) -> None:
-    """A job that fails, where the boundary lets it; the next step is judged by what it gets."""
+async def test_failed_upstream_jobs_make_no_downstream_jobs(line: Line, tmp_path: Path) -> None:
+    """The boundary allows the failures. The downstream task is judged by the files it gets."""
     await line.lay(tmp_path, files=6, retry=1, boundary=Boundary(minimum=0.5, sufficient=1.0))
     await line.send("a", "b", "c")
     pilot = await line.stage.add_pilot()
@@ -147,7 +150,7 @@ async def test_files_that_are_never_given_are_no_jobs(line: Line, tmp_path: Path
     assert [await line.state(step) for step in "abc"] == [TaskState.FINISHED] * 3
 
 
-async def test_where_the_task_before_fails_it_does_not_end_well(line: Line, tmp_path: Path) -> None:
+async def test_downstream_task_of_a_failed_task_does_not_finish(line: Line, tmp_path: Path) -> None:
     await (await line.lay(tmp_path, files=4, retry=1)).send("a", "b")
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 4)
@@ -165,7 +168,7 @@ async def test_where_the_task_before_fails_it_does_not_end_well(line: Line, tmp_
         assert await connection.fetchval("SELECT count(*) FROM flows") == 0
 
 
-async def test_a_filter_leaves_out_what_it_does_not_give(line: Line, tmp_path: Path) -> None:
+async def test_files_that_a_filter_leaves_out_make_no_jobs(line: Line, tmp_path: Path) -> None:
     await line.lay(tmp_path, files=4, dat_out_optional=True)
     await line.send("a", "b")
     pilot = await line.stage.add_pilot()
@@ -180,10 +183,10 @@ async def test_a_filter_leaves_out_what_it_does_not_give(line: Line, tmp_path: P
     assert await line.state("b") is TaskState.FINISHED
 
 
-async def test_a_report_that_waits_while_it_comes_gives_it_its_job(
+async def test_report_concurrent_with_a_new_downstream_task_makes_its_job(
     line: Line, tmp_path: Path
 ) -> None:
-    """The report has looked for readers before there was this one."""
+    """The report looked for downstream tasks before this task was there."""
     await (await line.lay(tmp_path, files=1)).send("a")
     pilot = await line.stage.add_pilot()
     [job] = await line.stage.lease(pilot)
@@ -203,8 +206,7 @@ async def test_a_report_that_waits_while_it_comes_gives_it_its_job(
 
 
 async def join(line: Line, *, first: str) -> Task:
-    """In the place of ``b``: it reads what ``a`` gives beside what ``a`` has read, by number;
-    ``first``: its main input."""
+    """Make ``b`` read the output and the input of ``a`` by number. ``first`` is the main input."""
     a, b = line.steps["a"], line.steps["b"]
     inputs = {"original": a.main_input.dat_in_uid, "made": a.main_output.dat_out_uid}
     read = [
@@ -216,8 +218,10 @@ async def join(line: Line, *, first: str) -> Task:
 
 
 @pytest.mark.parametrize("first", ["original", "made"])
-async def test_what_is_read_beside_it_comes_along(line: Line, tmp_path: Path, first: str) -> None:
-    """A dotproduct over two data sets, one of which is still being written."""
+async def test_open_data_set_is_paired_with_a_closed_data_set(
+    line: Line, tmp_path: Path, first: str
+) -> None:
+    """A dot product reads two data sets, of which one is still being written."""
     await line.lay(tmp_path, files=5)
     joined = await join(line, first=first)
     await line.send("a", "b", "c")
@@ -239,8 +243,10 @@ async def test_what_is_read_beside_it_comes_along(line: Line, tmp_path: Path, fi
     assert await line.state("c") is TaskState.FINISHED
 
 
-async def test_of_two_that_are_written_it_waits_for_one(line: Line, tmp_path: Path) -> None:
-    """Then it takes the other as it comes."""
+async def test_task_over_two_open_data_sets_waits_until_one_is_closed(
+    line: Line, tmp_path: Path
+) -> None:
+    """Then it takes the files of the other data set as they come."""
     await line.lay(tmp_path, files=3)
     a, b, c = (line.steps[step] for step in "abc")
     read = [
@@ -253,7 +259,7 @@ async def test_of_two_that_are_written_it_waits_for_one(line: Line, tmp_path: Pa
     await line.stage.finish(pilot, *(await line.stage.lease(pilot, 3)))
     [job] = await line.stage.lease(pilot)
     await line.stage.finish(pilot, job)
-    assert await line.seqs("c") == [], "two are open"
+    assert await line.seqs("c") == [], "a job was made while both data sets are open"
     await deliver(line.stage, line.dms)
     await line.split()
     [job] = await line.stage.lease(pilot)
@@ -268,7 +274,9 @@ async def test_of_two_that_are_written_it_waits_for_one(line: Line, tmp_path: Pa
     assert await line.state("c") is TaskState.FINISHED
 
 
-async def test_what_it_reads_as_a_whole_too_is_waited_for(line: Line, tmp_path: Path) -> None:
+async def test_data_set_that_is_also_read_as_a_whole_is_waited_for(
+    line: Line, tmp_path: Path
+) -> None:
     await line.lay(tmp_path, files=4)
     read = line.steps["b"].main_input
     whole = TaskInput(port="all", dat_in_uid=read.dat_in_uid, mode=InputMode.ALL)
@@ -279,7 +287,7 @@ async def test_what_it_reads_as_a_whole_too_is_waited_for(line: Line, tmp_path: 
     assert status.reason.startswith("waiting for its input data set")
 
 
-async def test_two_that_end_at_the_same_time_leave_nothing_behind(
+async def test_concurrent_ends_of_upstream_and_downstream_task_leave_no_flow(
     line: Line, second: Stage, tmp_path: Path
 ) -> None:
     await (await line.lay(tmp_path, files=2)).send("a", "b")
@@ -304,7 +312,9 @@ async def test_two_that_end_at_the_same_time_leave_nothing_behind(
         assert await connection.fetchval("SELECT count(*) FROM flows") == 0
 
 
-async def test_it_is_said_what_it_waits_for(line: Line, tmp_path: Path) -> None:
+async def test_explanation_says_how_many_upstream_jobs_a_task_waits_for(
+    line: Line, tmp_path: Path
+) -> None:
     await (await line.lay(tmp_path, files=4)).send("a", "b")
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 4)
@@ -317,8 +327,8 @@ async def test_it_is_said_what_it_waits_for(line: Line, tmp_path: Path) -> None:
     )
 
 
-async def test_an_old_report_makes_no_job(line: Line, tmp_path: Path) -> None:
-    """Invariant 3."""
+async def test_stale_report_makes_no_downstream_job(line: Line, tmp_path: Path) -> None:
+    """Invariant 3: only the output of the winning attempt makes a job."""
     await (await line.lay(tmp_path, files=2)).send("a", "b")
     dead, alive = await line.stage.add_pilot(name="dead"), await line.stage.add_pilot(name="alive")
     [job] = await line.stage.lease(dead)
@@ -332,8 +342,10 @@ async def test_an_old_report_makes_no_job(line: Line, tmp_path: Path) -> None:
     assert await line.seqs("b") == [0, 1]
 
 
-async def test_a_report_after_the_end_is_answered(line: Line, tmp_path: Path) -> None:
-    """Nobody knows any more who took what came."""
+async def test_repeated_report_after_the_end_of_the_downstream_task_is_answered(
+    line: Line, tmp_path: Path
+) -> None:
+    """The record of the downstream task's files is gone by then."""
     await (await line.lay(tmp_path, files=2)).send("a", "b")
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 2)
@@ -346,8 +358,10 @@ async def test_a_report_after_the_end_is_answered(line: Line, tmp_path: Path) ->
     assert answers == [ReportAnswer.ALREADY] * 2
 
 
-async def test_killed_at_every_page_it_finds_what_it_lacks(line: Line, tmp_path: Path) -> None:
-    """Invariant 7."""
+async def test_splitter_killed_at_every_page_finds_the_missing_files(
+    line: Line, tmp_path: Path
+) -> None:
+    """Invariant 7: another splitter goes on."""
     await (await line.lay(tmp_path, files=13)).send("a")
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 13)

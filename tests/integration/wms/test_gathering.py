@@ -1,5 +1,4 @@
-"""Tasks that gather what the task before gives into groups or batches as it comes: the same jobs,
-of the same files in the same order, as if they had waited for all; with the real DMS."""
+"""Dataflow scheduling makes the groups and batches that the whole data set would give."""
 
 from pathlib import Path
 from random import Random
@@ -9,19 +8,19 @@ from uuid import uuid4
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.plan import Boundary, MergeGroups
-from sluice.contracts.problems import Conflict
-from sluice.contracts.states import ErrorClass, InputMode, JobState, TaskMode, TaskState
-from sluice.contracts.tasks import ReusedTask
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.common.states import ErrorClass, InputMode, JobState, TaskMode, TaskState
+from sluice.contracts.jobs.tasks import ReusedTask
+from sluice.contracts.templates.plan import Boundary, MergeGroups
 from tests.integration.wms.catalogue import deliver, new_output
 from tests.integration.wms.line import Line
 from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_splitting import Dying, Killed, accept
-from wms.db.leases import ClaimedJob
+from wms.db.jobs.leases import ClaimedJob
 from wms.domain.tree_merge import SPAN
-from wms.usecases.cancel_task import cancel_task
-from wms.usecases.retry_jobs import retry_job, retry_task
-from wms.usecases.split_task import split_waiting_tasks
+from wms.usecases.reports.retry_jobs import retry_job, retry_task
+from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.tasks.cancel_task import cancel_task
 
 GATHERED: dict[str, dict[str, Any]] = {
     "groups": {"mode": TaskMode.MERGE, "groups": MergeGroups(files=3)},
@@ -38,7 +37,7 @@ def line(stage: Stage, dms: DmsClient) -> Line:
 
 
 def gather(line: Line, step: str, how: str) -> None:
-    """The step gathers instead of mapping."""
+    """Make the step gather files instead of mapping them."""
     task, given = line.steps[step], GATHERED[how]
     mode = InputMode.ALL if given["mode"] is TaskMode.MERGE else InputMode.EACH
     read = task.main_input.model_copy(update={"mode": mode})
@@ -47,7 +46,7 @@ def gather(line: Line, step: str, how: str) -> None:
 
 
 async def finish_with_sizes(line: Line, pilot: Any, *jobs: ClaimedJob) -> None:
-    """Files of a kilobyte and more, by number."""
+    """Finish jobs with files of about a kilobyte, with a size that depends on the number."""
     for job in jobs:
         report = line.stage.report_of(job)
         outputs = [
@@ -56,19 +55,19 @@ async def finish_with_sizes(line: Line, pilot: Any, *jobs: ClaimedJob) -> None:
         await line.stage.report(pilot, report.model_copy(update={"outputs": outputs}))
 
 
-async def test_a_group_runs_when_its_files_are_there(line: Line, tmp_path: Path) -> None:
+async def test_group_is_ready_when_its_files_exist(line: Line, tmp_path: Path) -> None:
     await line.lay(tmp_path, files=7)
     gather(line, "b", "groups")
     await line.send("a", "b", "c")
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 7)
     await line.stage.finish(pilot, jobs[0], jobs[2], jobs[3], jobs[4])
-    assert await line.seqs("b") == [], "which group the fourth file is in, the second one decides"
+    assert await line.seqs("b") == [], "a group was made although an earlier file is missing"
     await line.stage.finish(pilot, jobs[1])
     assert await line.ready("b") == [0]
     [job] = await line.stage.lease(pilot)
     await line.stage.finish(pilot, job)
-    assert await line.ready("c") == [0], "a map over groups flows, too"
+    assert await line.ready("c") == [0], "the downstream map got no job"
     await line.stage.finish(pilot, jobs[5], jobs[6])
     assert await line.seqs("b") == [0, 1]
     await line.split()
@@ -83,10 +82,10 @@ async def test_a_group_runs_when_its_files_are_there(line: Line, tmp_path: Path)
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("how", GATHERED)
-async def test_the_jobs_are_those_that_would_be_made_of_the_whole_data_set(
+async def test_dataflow_makes_the_same_jobs_as_the_whole_data_set(
     line: Line, tmp_path: Path, how: str, seed: int
 ) -> None:
-    """Invariant 8, in whatever order jobs end, and where some give nothing."""
+    """Invariant 8: jobs end in any order, and some give no file."""
     random = Random(seed)
     await line.lay(tmp_path, files=20, retry=1, boundary=SOME_MAY_FAIL)
     gather(line, "c", how)
@@ -111,7 +110,9 @@ async def test_the_jobs_are_those_that_would_be_made_of_the_whole_data_set(
     assert await line.seqs("c") == await line.seqs("whole")
 
 
-async def test_what_was_given_before_it_came_is_found(line: Line, tmp_path: Path) -> None:
+async def test_files_written_before_the_gathering_task_came_are_found(
+    line: Line, tmp_path: Path
+) -> None:
     await (await line.lay(tmp_path, files=8)).send("a")
     gather(line, "b", "groups")
     pilot = await line.stage.add_pilot()
@@ -119,7 +120,7 @@ async def test_what_was_given_before_it_came_is_found(line: Line, tmp_path: Path
     await line.stage.finish(pilot, *jobs[:5])
     await line.send("b")
     await line.stage.finish(pilot, jobs[5])
-    assert await line.seqs("b") == [], "five are missing, which the catalogue has not got yet"
+    assert await line.seqs("b") == [], "a group was made before the catalogue knew its files"
     await deliver(line.stage, line.dms)
     await line.split()
     assert await line.seqs("b") == [0, 1]
@@ -128,8 +129,10 @@ async def test_what_was_given_before_it_came_is_found(line: Line, tmp_path: Path
     assert await line.seqs("b") == [0, 1, 2]
 
 
-async def test_killed_at_every_page_it_has_each_entry_once(line: Line, tmp_path: Path) -> None:
-    """Invariant 7."""
+async def test_splitter_killed_at_every_page_records_each_entry_once(
+    line: Line, tmp_path: Path
+) -> None:
+    """Invariant 7: another splitter goes on."""
     await (await line.lay(tmp_path, files=13)).send("a")
     gather(line, "b", "groups")
     pilot = await line.stage.add_pilot()
@@ -157,8 +160,10 @@ async def test_killed_at_every_page_it_has_each_entry_once(line: Line, tmp_path:
     assert [len(inputs) for inputs in await line.inputs("b")] == [3, 3, 3, 3, 1]  # type: ignore[arg-type]
 
 
-async def test_what_a_group_was_made_without_is_not_tried_again(line: Line, tmp_path: Path) -> None:
-    """Its file would belong into a group that there is already, in which others have its place."""
+async def test_job_whose_group_was_made_without_it_cannot_be_retried(
+    line: Line, tmp_path: Path
+) -> None:
+    """Its file belongs to an existing group, in which other files have its place."""
     await line.lay(tmp_path, files=6, retry=1, boundary=SOME_MAY_FAIL)
     gather(line, "c", "groups")
     await line.send("a", "b", "c")
@@ -184,10 +189,10 @@ async def test_what_a_group_was_made_without_is_not_tried_again(line: Line, tmp_
     assert await line.ready("a") == [4]
 
 
-async def test_a_group_further_on_learns_that_a_file_will_not_come(
+async def test_group_two_steps_downstream_learns_that_a_file_will_not_come(
     line: Line, tmp_path: Path
 ) -> None:
-    """Though nothing of the step before it has ended since."""
+    """No job of the step between has ended since the failure."""
     await line.lay(tmp_path, files=6, retry=1, boundary=SOME_MAY_FAIL)
     gather(line, "c", "groups")
     await line.send("a", "b", "c")
@@ -201,9 +206,7 @@ async def test_a_group_further_on_learns_that_a_file_will_not_come(
     assert await line.seqs("c") == [0]
 
 
-async def test_a_job_that_waits_for_a_person_holds_up_the_groups_behind_it(
-    line: Line, tmp_path: Path
-) -> None:
+async def test_held_job_blocks_the_groups_behind_it(line: Line, tmp_path: Path) -> None:
     await line.lay(tmp_path, files=6)
     gather(line, "b", "groups")
     await line.send("a", "b")
@@ -224,7 +227,7 @@ async def test_a_job_that_waits_for_a_person_holds_up_the_groups_behind_it(
 
 
 @pytest.mark.parametrize("way", ["spread", "tree"])
-async def test_files_that_do_not_go_by_the_numbers_of_jobs_are_waited_for(
+async def test_outputs_with_other_numbers_than_their_jobs_are_waited_for(
     line: Line, tmp_path: Path, way: str
 ) -> None:
     await line.lay(tmp_path, files=4)
@@ -241,9 +244,8 @@ async def test_files_that_do_not_go_by_the_numbers_of_jobs_are_waited_for(
         assert await connection.fetchval("SELECT count(*) FROM flows") == 0
 
 
-async def test_files_that_are_taken_over_are_in_the_groups(line: Line, tmp_path: Path) -> None:
-    """Of a step that was at the same work before, while the steps behind it are new: these have
-    come before its first job is made."""
+async def test_reused_files_are_in_the_groups(line: Line, tmp_path: Path) -> None:
+    """The upstream task reuses files of an earlier task, and the downstream tasks are new."""
     await line.lay(tmp_path, files=9, retry=1)
     gather(line, "c", "groups")
     a, given = line.steps["a"], await new_output(line.dms)
@@ -257,7 +259,7 @@ async def test_files_that_are_taken_over_are_in_the_groups(line: Line, tmp_path:
     over = ReusedTask(task=line.steps["before"].uid, outputs={a.main_output.port: given})
     line.steps["a"] = a.model_copy(update={"taken_over": over})
     await line.send("a", "b", "c")
-    assert await line.seqs("a") == [], "what is to be taken over is not in the catalogue yet"
+    assert await line.seqs("a") == [], "jobs were made before the catalogue knew the reused files"
     for _ in range(3):
         await deliver(line.stage, line.dms)
         await line.split()
@@ -270,9 +272,7 @@ async def test_files_that_are_taken_over_are_in_the_groups(line: Line, tmp_path:
     assert read == [[0, 1, 2], [3, 4, 5], [6, 7, 8]]
 
 
-async def test_a_step_that_was_canceled_keeps_no_job_from_another_round(
-    line: Line, tmp_path: Path
-) -> None:
+async def test_canceled_downstream_task_does_not_block_a_retry(line: Line, tmp_path: Path) -> None:
     await line.lay(tmp_path, files=6, retry=1, boundary=SOME_MAY_FAIL)
     gather(line, "b", "groups")
     await line.send("a", "b")
@@ -285,9 +285,7 @@ async def test_a_step_that_was_canceled_keeps_no_job_from_another_round(
     assert (await retry_job(line.stage.context, jobs[1].id)).state is JobState.READY
 
 
-async def test_where_the_task_before_fails_nothing_more_is_gathered(
-    line: Line, tmp_path: Path
-) -> None:
+async def test_failure_of_the_upstream_task_ends_the_gathering(line: Line, tmp_path: Path) -> None:
     await line.lay(tmp_path, files=7, retry=1)
     gather(line, "b", "groups")
     await line.send("a", "b")
@@ -305,17 +303,17 @@ async def test_where_the_task_before_fails_nothing_more_is_gathered(
         assert await connection.fetchval("SELECT count(*) FROM flow_entries") == 0
 
 
-async def test_a_tree_grows_while_its_files_come(line: Line, tmp_path: Path) -> None:
-    """Two neighbours are joined when both are there, on all levels at once."""
+async def test_tree_grows_while_its_files_come(line: Line, tmp_path: Path) -> None:
+    """Neighbours are joined when all of them exist, on all levels at once."""
     await line.lay(tmp_path, files=10)
     gather(line, "b", "tree")
     await line.send("a", "b")
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 10)
     await line.stage.finish(pilot, *jobs[:7])
-    assert await line.seqs("b") == [0, 1], "which of them are the last, is not known"
+    assert await line.seqs("b") == [0, 1], "an incomplete group was made"
     await line.stage.finish(pilot, *(await line.stage.lease(pilot, 2)))
-    assert await line.seqs("b") == [0, 1], "a third one belongs to it"
+    assert await line.seqs("b") == [0, 1], "parts were joined without the third part"
     await line.stage.finish(pilot, *jobs[7:])
     await line.stage.finish(pilot, *(await line.stage.lease(pilot, 1)))
     await line.split()
@@ -328,9 +326,8 @@ async def test_a_tree_grows_while_its_files_come(line: Line, tmp_path: Path) -> 
     assert (file.seq, file.meta) == (0, {"first_seq": 0, "last_seq": 9, "files": 10})
 
 
-async def test_a_tree_does_not_grow_past_a_job_that_failed(line: Line, tmp_path: Path) -> None:
-    """Before all its jobs are made it does not fail by it, and the job may have another round: its
-    part has a place."""
+async def test_tree_waits_for_a_failed_job_that_can_be_retried(line: Line, tmp_path: Path) -> None:
+    """The failure does not fail the task before all its jobs are made."""
     await line.lay(tmp_path, files=15, retry=1)
     gather(line, "b", "tree")
     await line.send("a", "b")

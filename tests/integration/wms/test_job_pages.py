@@ -1,5 +1,4 @@
-"""A task's jobs in every order and state: all of them, once each, page by page, along an index
-however many there are."""
+"""A task's jobs are listed in every order and state, each once, along an index."""
 
 from datetime import timedelta
 from typing import Any
@@ -7,15 +6,15 @@ from uuid import UUID
 
 import pytest
 
-from sluice.contracts.plan import Boundary
-from sluice.contracts.problems import NotFound, WrongCursor
-from sluice.contracts.states import ErrorClass, JobState
-from sluice.contracts.tasks import Job, JobOrder, Task
+from sluice.contracts.common.problems import NotFound, WrongCursor
+from sluice.contracts.common.states import ErrorClass, JobState
+from sluice.contracts.jobs.tasks import Job, JobOrder, Task
+from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_query_plans import buffers, nodes, plan, scans
-from wms.db import job_pages
-from wms.db.job_pages import JobQuery, NotOrdered
-from wms.usecases.read_tasks import read_job, read_jobs
+from wms.db.jobs import job_pages
+from wms.db.jobs.job_pages import JobQuery, NotOrdered
+from wms.usecases.tasks.read_tasks import read_job, read_jobs
 
 
 async def pages(stage: Stage, task: Task, *, limit: int, **query: Any) -> list[Job]:
@@ -34,7 +33,7 @@ async def pages(stage: Stage, task: Task, *, limit: int, **query: Any) -> list[J
 
 @pytest.fixture
 async def mixed(stage: Stage) -> tuple[Task, UUID]:
-    """40 jobs: 12 finished, 4 failed for good, 3 due again, 5 running, 2 leased, 14 never so."""
+    """40 jobs: 12 finished, 4 failed, 3 ready again, 5 running, 2 leased and 14 never leased."""
     task = await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.1)), jobs=40)
     pilot = await stage.add_pilot(name="farm-07")
     jobs = await stage.lease(pilot, 26)
@@ -74,8 +73,8 @@ async def test_every_job_is_listed_once(
     assert len(seqs) == len(set(seqs)) == count
     assert all(job.state is state for job in found if state is not None)
     if state is JobState.READY:
-        assert seqs[:14] == list(range(26, 40)), "those never leased"
-        assert sorted(seqs[14:]) == [16, 17, 18], "those that are due again"
+        assert seqs[:14] == list(range(26, 40)), "jobs that were never leased do not come first"
+        assert sorted(seqs[14:]) == [16, 17, 18], "jobs that are ready again are missing"
     else:
         assert seqs == sorted(seqs)
 
@@ -84,7 +83,7 @@ async def test_every_job_is_listed_once(
 @pytest.mark.parametrize(
     ("order", "figure"), [(JobOrder.TIME, "seconds"), (JobOrder.MEMORY, "peak_memory")]
 )
-async def test_the_greatest_come_first(
+async def test_jobs_are_listed_by_time_and_memory_in_descending_order(
     stage: Stage, mixed: tuple[Task, UUID], order: JobOrder, figure: str, limit: int
 ) -> None:
     for state, count in (
@@ -101,7 +100,7 @@ async def test_the_greatest_come_first(
     assert [round(getattr(job, figure)) for job in finished] == list(range(11, -1, -1))
 
 
-async def test_what_is_known_of_a_job(stage: Stage, mixed: tuple[Task, UUID]) -> None:
+async def test_jobs_are_listed_with_their_details(stage: Stage, mixed: tuple[Task, UUID]) -> None:
     task, pilot = mixed
     by_seq = {job.seq: job for job in await pages(stage, task, limit=100)}
     ended, failed, running, fresh = by_seq[1], by_seq[12], by_seq[19], by_seq[30]
@@ -129,14 +128,14 @@ async def test_what_is_known_of_a_job(stage: Stage, mixed: tuple[Task, UUID]) ->
     plain = await read_jobs(stage.context, task.uid, JobQuery(limit=1))
     assert plain.jobs[0].model_dump(mode="json").keys() == {
         "id", "task_uid", "seq", "state", "inputs", "attempt", "error_class", "message", "attempts",
-    }, "what a program of the release before knows"  # fmt: skip
+    }, "clients of the previous release get new fields"  # fmt: skip
     [attempt] = (await read_job(stage.context, failed.id, full=True)).attempts
     assert (attempt.pilot_name, attempt.pilot_uid) == ("farm-07", str(pilot))
     assert "pilot_name" not in (await read_job(stage.context, failed.id)).attempts[0].model_dump()
 
 
 @pytest.mark.parametrize("after", ["x", "-1", "1/2", "9" * 30])
-async def test_a_cursor_of_another_list_is_refused(
+async def test_cursor_of_another_list_is_refused(
     stage: Stage, mixed: tuple[Task, UUID], after: str
 ) -> None:
     with pytest.raises(WrongCursor):
@@ -145,7 +144,7 @@ async def test_a_cursor_of_another_list_is_refused(
         await read_jobs(stage.context, mixed[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME))
 
 
-async def test_what_has_not_ended_has_no_order_by_time(
+async def test_running_jobs_cannot_be_listed_by_time(
     stage: Stage, mixed: tuple[Task, UUID]
 ) -> None:
     with pytest.raises(NotOrdered, match="these are running"):
@@ -175,9 +174,9 @@ STATEMENTS: dict[str, tuple[str, list[Any]]] = {
 
 
 async def test_each_order_is_read_along_its_index(stage: Stage) -> None:
-    """Pages touched, not time: of 50 000 jobs only as many as are shown, whatever their states."""
+    """The pages read depend on the jobs shown, not on the 50 000 jobs and their states."""
     await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
-    await stage.execute("ALTER TABLE jobs DISABLE TRIGGER legal_move")  # what they are is made up
+    await stage.execute("ALTER TABLE jobs DISABLE TRIGGER legal_move")  # the states are made up
     task, other = (
         await stage.add_task(make_task(), jobs=50_000),
         await stage.add_task(make_task(), jobs=2_000),

@@ -1,4 +1,4 @@
-"""From the files of several data sets to jobs, with the real DMS."""
+"""Files of several data sets become jobs, with the real DMS."""
 
 import json
 from pathlib import Path
@@ -8,12 +8,12 @@ from uuid import UUID
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.plan import MergeGroups
-from sluice.contracts.states import InputMode, Pick, TaskMode, TaskState
-from sluice.contracts.tasks import NextInput, Task, TaskInput
+from sluice.contracts.common.states import InputMode, Pick, TaskMode, TaskState
+from sluice.contracts.jobs.tasks import NextInput, Task, TaskInput
+from sluice.contracts.templates.plan import MergeGroups
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
-from wms.usecases.split_task import split_waiting_tasks
+from wms.usecases.splitting.split_task import split_waiting_tasks
 
 
 def side(port: str, dataset: UUID, mode: InputMode, *, optional: bool = False) -> TaskInput:
@@ -21,7 +21,7 @@ def side(port: str, dataset: UUID, mode: InputMode, *, optional: bool = False) -
 
 
 async def shared_of(stage: Stage, task: Task) -> list[tuple[str, int]]:
-    """As a pilot is told: port and number of each file that all jobs get."""
+    """Return port and number of each file that all jobs get, as a pilot is told."""
     pilot = await stage.add_pilot()
     leased = await stage.leased(pilot)
     assert len(leased.jobs) == 1
@@ -30,7 +30,7 @@ async def shared_of(stage: Stage, task: Task) -> list[tuple[str, int]]:
 
 
 async def inputs_of(stage: Stage, task: Task) -> list[tuple[int, list[tuple[str, int]]]]:
-    """Of each job: its number, and port and number of each of its files."""
+    """Return the number of each job with the port and number of each of its files."""
     async with stage.database.connection() as connection:
         rows: list[Any] = await connection.fetch(
             "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY id", task.uid
@@ -42,11 +42,10 @@ async def inputs_of(stage: Stage, task: Task) -> list[tuple[int, list[tuple[str,
 
 
 @pytest.mark.parametrize("page", [1, 2, 3, 50])
-async def test_files_of_the_same_number_go_together(
+async def test_files_of_the_same_number_are_paired(
     stage: Stage, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
-    """Invariant 8. A file that a filter left out: no job where it is needed, a job without it where
-    it is not."""
+    """Invariant 8: a job needs all required files, and may lack an optional file."""
     first = await make_dataset(dms, tmp_path / "a", files=6, seqs=[0, 1, 2, 3, 5, 7])
     needed = await make_dataset(dms, tmp_path / "b", files=5, seqs=[0, 2, 3, 5, 6])
     spare = await make_dataset(dms, tmp_path / "c", files=2, seqs=[2, 7])
@@ -68,10 +67,10 @@ async def test_files_of_the_same_number_go_together(
     assert (await stage.status(task)).state is TaskState.ACTIVE
 
 
-async def test_killed_while_reading_several_data_sets_doubles_nothing(
+async def test_splitter_killed_while_reading_several_data_sets_makes_no_duplicates(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Invariant 7: whoever goes on reads from the beginning and passes over what has jobs."""
+    """Invariant 7: another splitter reads from the beginning and skips files that have jobs."""
     first, second = [await make_dataset(dms, tmp_path / name, files=20) for name in "ab"]
     task = await accept(
         stage, make_task(dat_in_uid=first, side_inputs=[side("b", second, InputMode.EACH)])
@@ -87,7 +86,7 @@ async def test_killed_while_reading_several_data_sets_doubles_nothing(
     assert await inputs_of(stage, task) == [(n, [("", n), ("b", n)]) for n in range(20)]
 
 
-async def test_a_merge_takes_several_data_sets_whole(
+async def test_groups_of_a_merge_get_a_second_data_set_whole(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     first, second = [
@@ -107,10 +106,10 @@ async def test_a_merge_takes_several_data_sets_whole(
     assert await shared_of(stage, task) == [("b", 0), ("b", 1), ("b", 2)]
 
 
-async def test_a_map_gives_a_whole_data_set_to_every_job(
+async def test_map_gives_a_whole_data_set_to_every_job(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """It is stored once, however many jobs there are, and a pilot is told of it with the task."""
+    """The data set is stored once, and a pilot gets it with the task."""
     first, second = [
         await make_dataset(dms, tmp_path / name, files=files)
         for name, files in (("a", 3), ("b", 3))
@@ -128,7 +127,7 @@ async def test_a_map_gives_a_whole_data_set_to_every_job(
 @pytest.mark.parametrize(
     ("files", "said"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")]
 )
-async def test_one_file_for_all_must_be_one(
+async def test_shared_input_of_a_single_file_must_have_one_file(
     stage: Stage, dms: DmsClient, tmp_path: Path, files: int, said: str
 ) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=3)
@@ -143,7 +142,7 @@ async def test_one_file_for_all_must_be_one(
 
 
 @pytest.mark.parametrize(("files", "inputs"), [(1, [("", 0)]), (0, [])])
-async def test_single_values_make_one_job_also_where_there_are_none(
+async def test_single_values_make_one_job_also_without_a_file(
     stage: Stage, dms: DmsClient, tmp_path: Path, files: int, inputs: list[tuple[str, int]]
 ) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=files)
@@ -160,7 +159,7 @@ async def test_single_values_make_one_job_also_where_there_are_none(
 @pytest.mark.parametrize(
     ("files", "said"), [(2, "takes at most 1 file; the data set has 2"), (0, "is empty")]
 )
-async def test_a_single_value_that_the_tool_needs_must_be_one(
+async def test_required_single_value_must_have_one_file(
     stage: Stage, dms: DmsClient, tmp_path: Path, files: int, said: str
 ) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=files)
@@ -171,7 +170,7 @@ async def test_a_single_value_that_the_tool_needs_must_be_one(
     assert said in status.reason
 
 
-async def test_every_data_set_is_waited_for(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_task_waits_for_every_data_set(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
     first = await make_dataset(dms, tmp_path / "a", files=2)
     late = await make_dataset(dms, tmp_path / "b", files=2, close=False)
     task = await accept(
@@ -191,10 +190,10 @@ def behind(*uids: UUID, stride: int = 100) -> list[NextInput]:
 
 
 @pytest.mark.parametrize("page", [1, 2, 50])
-async def test_data_sets_one_behind_the_other_keep_their_pairs(
+async def test_consecutive_data_sets_keep_their_pairs(
     stage: Stage, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
-    """Invariant 8, whatever a filter left out of the first of them."""
+    """Invariant 8: the pairs stay although a filter left out files."""
     a, b, c = [
         await make_dataset(dms, tmp_path / name, files=len(seqs), seqs=seqs)
         for name, seqs in (("a", [0, 1, 2, 3]), ("b", [0, 2]), ("c", [1, 2]))
@@ -205,7 +204,7 @@ async def test_data_sets_one_behind_the_other_keep_their_pairs(
     assert await inputs_of(stage, task) == [(n, [("", n), ("b", n)]) for n in (0, 2, 101, 102)]
 
 
-async def test_a_merge_takes_data_sets_one_behind_the_other(
+async def test_merge_reads_data_sets_one_after_the_other(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     a, b = [await make_dataset(dms, tmp_path / name, files=3) for name in "ab"]
@@ -231,10 +230,10 @@ async def test_a_merge_takes_data_sets_one_behind_the_other(
         ((0, 0), Pick.FIRST, "none of them has any"),
     ],
 )
-async def test_one_file_is_picked(
+async def test_one_file_is_picked_from_several_data_sets(
     stage: Stage, dms: DmsClient, tmp_path: Path, files: tuple[int, int], pick: Pick, expected: Any
 ) -> None:
-    """As the input that makes the job, and as one that all jobs get."""
+    """The picked file makes the job, or all jobs share it."""
     a, b = [
         await make_dataset(dms, tmp_path / str(n), files=count) for n, count in enumerate(files)
     ]
@@ -257,7 +256,7 @@ async def test_one_file_is_picked(
         assert await shared_of(stage, second) == [("b", 0)]
 
 
-async def test_a_number_beyond_its_data_sets_own_is_told(
+async def test_number_beyond_the_range_of_its_data_set_fails_the_task(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     a = await make_dataset(dms, tmp_path / "a", files=2, seqs=[0, 100])

@@ -1,20 +1,20 @@
-"""Which tools that stay loaded a pilot gets jobs for: the policy is asked, and told of all."""
+"""A policy decides for which warm workers a pilot gets jobs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from sluice.contracts.needs import Warm
-from sluice.contracts.pilots import Heartbeat, LeaseRequest
-from sluice.contracts.tasks import Task
-from sluice.contracts.warm_workers import WarmWorkerState
+from sluice.contracts.jobs.needs import Warm
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.jobs.warm_workers import WarmWorkerState
+from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
 from tests.integration.wms.stage import Stage, make_task
-from wms.db.worker_times import WorkKind
+from wms.db.pilots.worker_times import WorkKind
 from wms.domain.placement import Kind, Move, Place
-from wms.usecases.attempt_end_buffer import AttemptEnd
-from wms.usecases.learn_times import learn_times
-from wms.usecases.lease_jobs import lease_jobs
-from wms.usecases.renew_leases import renew_leases
+from wms.usecases.leasing.lease_jobs import lease_jobs
+from wms.usecases.leasing.renew_leases import renew_leases
+from wms.usecases.reports.attempt_end_buffer import AttemptEnd
+from wms.usecases.times.learn_times import learn_times
 from wms.usecases.ttl_cache import TtlCache
 
 SINCE = datetime(2026, 1, 1, tzinfo=UTC)
@@ -22,7 +22,7 @@ SINCE = datetime(2026, 1, 1, tzinfo=UTC)
 
 @dataclass
 class Wanting:
-    """A policy that wants one kind, and keeps what it is told."""
+    """A policy that wants a certain kind and records what it is told."""
 
     wanted: str
     every: float | None = None
@@ -38,7 +38,7 @@ class Wanting:
 
 
 async def two_stages(stage: Stage, *, layout: int, read: int) -> tuple[Task, Task]:
-    """Of one chain; layout takes 2 s and reading 10 s."""
+    """Add two tasks of a chain, of which layout takes 2 s and reading 10 s."""
     first = make_task(step="layout", warm=Warm(kind="layout"))
     second = make_task(step="read", warm=Warm(kind="read"), depth=1)
     await stage.add_task(first, jobs=layout)
@@ -56,7 +56,7 @@ async def two_stages(stage: Stage, *, layout: int, read: int) -> tuple[Task, Tas
 
 
 async def leased_by(stage: Stage, *loaded: str) -> Sequence[str]:
-    """Steps of the jobs that a new pilot gets, one by one."""
+    """Return the steps of the jobs that a new pilot gets."""
     stage.context = replace(stage.context, kinds=TtlCache())
     pilot = await stage.add_pilot()
     request = LeaseRequest(jobs=1, loaded=list(loaded))
@@ -64,7 +64,7 @@ async def leased_by(stage: Stage, *loaded: str) -> Sequence[str]:
     return [stage.tasks[job.task_uid].step for job in jobs]
 
 
-async def test_a_pilot_stays_with_what_it_has_loaded_until_a_later_stage_is_worth_a_load(
+async def test_pilot_keeps_its_warm_worker_until_a_later_step_is_worth_a_load(
     stage: Stage,
 ) -> None:
     await two_stages(stage, layout=9, read=2)
@@ -74,8 +74,8 @@ async def test_a_pilot_stays_with_what_it_has_loaded_until_a_later_stage_is_wort
     assert await leased_by(stage, "read") == ["read"]
 
 
-async def test_what_one_is_to_load_counts_for_those_who_ask_next(stage: Stage) -> None:
-    """At once, and from its first job on for all services: so not all go to what waits."""
+async def test_pilot_that_is_to_load_a_worker_counts_for_the_next_decision(stage: Stage) -> None:
+    """From its first job on, it counts for all instances."""
     await two_stages(stage, layout=9, read=92)
     assert [await leased_by(stage, "layout") for _ in range(2)] == [["read"], ["read"]]
     policy = Wanting("read")
@@ -83,18 +83,18 @@ async def test_what_one_is_to_load_counts_for_those_who_ask_next(stage: Stage) -
     pilot = await stage.add_pilot()
     for _ in range(3):
         await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, loaded=["layout"]))
-    # One has told that it has it, and two have jobs for it.
+    # One pilot reported the warm worker, and two have jobs for it.
     assert [told["read"].serving for told in policy.told] == [3, 4, 5]
 
 
-async def test_it_is_the_policy_that_decides(stage: Stage) -> None:
+async def test_policy_decides_which_warm_worker_is_used(stage: Stage) -> None:
     await two_stages(stage, layout=9, read=90)
     for wanted in ("layout", "read"):
         stage.context = replace(stage.context, policy=Wanting(wanted))
         assert await leased_by(stage, "layout") == [wanted]
 
 
-async def test_it_is_told_what_is_known(stage: Stage) -> None:
+async def test_policy_is_told_ready_jobs_run_times_and_loading_times(stage: Stage) -> None:
     await two_stages(stage, layout=9, read=2)
     policy = Wanting("read")
     stage.context = replace(stage.context, policy=policy)

@@ -1,4 +1,4 @@
-"""From the lease to the end of the task, and all the reports that must change nothing."""
+"""Jobs are leased and reported until the task ends, and invalid reports change nothing."""
 
 import asyncio
 from uuid import uuid4
@@ -7,12 +7,9 @@ import orjson
 import pytest
 
 from pilot.domain.reports import lost_with_pilot
-from sluice.contracts.naming import output_name
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import LogFile, OutputFile
-from sluice.contracts.plan import Boundary
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import (
+from sluice.contracts.common.naming import output_name
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import (
     AttemptOutcome,
     DeviceType,
     ErrorClass,
@@ -21,13 +18,16 @@ from sluice.contracts.states import (
     TaskMode,
     TaskState,
 )
-from sluice.contracts.tasks import TaskOutput
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.jobs.tasks import TaskOutput
+from sluice.contracts.pilots.pilots import LogFile, OutputFile
+from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.stage import CHECKSUM, NOW, Stage, make_task
-from wms.db.status import job_with_attempts
+from wms.db.tasks.status import job_with_attempts
 
 
 async def test_task_runs_from_lease_to_end(stage: Stage) -> None:
-    """Invariants 5 and 8: one end, counts that add up, output seq = input seq, exact close_at."""
+    """Invariants 5 and 8: one end, counts that add up, and outputs in the order of inputs."""
     task = await stage.add_task(make_task(), jobs=3)
     pilot = await stage.add_pilot()
     leased = await stage.leased(pilot, 10)
@@ -48,7 +48,7 @@ async def test_task_runs_from_lease_to_end(stage: Stage) -> None:
     assert [(event.uid, event.state) for event in sent.ended] == [(task.uid, TaskState.FINISHED)]
 
 
-async def test_one_message_per_data_set_and_report_call(stage: Stage) -> None:
+async def test_report_sends_one_message_per_data_set(stage: Stage) -> None:
     task = await stage.add_task(make_task(), jobs=10)
     pilot = await stage.add_pilot()
     jobs = await stage.lease(pilot, 10)
@@ -66,8 +66,8 @@ async def test_one_message_per_data_set_and_report_call(stage: Stage) -> None:
     }
 
 
-async def test_merge_output_tells_what_it_holds(stage: Stage) -> None:
-    """Invariant 8: a merge job's output carries the range of its inputs."""
+async def test_merge_output_has_the_range_of_its_inputs(stage: Stage) -> None:
+    """Invariant 8: the output of a merge job names its first and its last input."""
     task = await stage.add_task(make_task(mode=TaskMode.MERGE), jobs=1)
     pilot = await stage.add_pilot()
     await stage.finish(pilot, *await stage.lease(pilot))
@@ -78,7 +78,7 @@ async def test_merge_output_tells_what_it_holds(stage: Stage) -> None:
 
 
 async def test_repeated_report_changes_nothing(stage: Stage) -> None:
-    """Invariant 3: the same report again is answered so."""
+    """Invariant 3: a repeated report is answered as such."""
     task = await stage.add_task(make_task(), jobs=2)
     pilot = await stage.add_pilot()
     job, _ = await stage.lease(pilot, 2)
@@ -93,8 +93,8 @@ async def test_repeated_report_changes_nothing(stage: Stage) -> None:
     ]
 
 
-async def test_same_attempt_twice_in_one_report(stage: Stage) -> None:
-    """Invariant 3: outputs enter once, however often the report names the attempt."""
+async def test_attempt_named_twice_in_a_report_counts_once(stage: Stage) -> None:
+    """Invariant 3: its outputs enter the catalogue once."""
     task = await stage.add_task(make_task(), jobs=2)
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
@@ -105,7 +105,9 @@ async def test_same_attempt_twice_in_one_report(stage: Stage) -> None:
     ]
 
 
-async def test_foreign_late_and_invented_reports_are_stale(stage: Stage) -> None:
+async def test_reports_on_attempts_of_other_pilots_and_unknown_attempts_are_stale(
+    stage: Stage,
+) -> None:
     """Invariant 3: only the pilot that has the attempt can end it."""
     task = await stage.add_task(make_task(), jobs=2)
     pilot, other = await stage.add_pilot(), await stage.add_pilot()
@@ -121,12 +123,12 @@ async def test_foreign_late_and_invented_reports_are_stale(stage: Stage) -> None
 
 
 async def test_late_report_of_a_lost_attempt_is_stale(stage: Stage) -> None:
-    """Invariant 3: the winner's outputs alone are registered."""
+    """Invariant 3: only the outputs of the winner are registered."""
     task = await stage.add_task(make_task(), jobs=1)
     slow, quick = await stage.add_pilot(), await stage.add_pilot()
     (old,) = await stage.lease(slow)
     await stage.overdue(old)
-    assert await stage.lease(quick) == []  # not before it was found expired
+    assert await stage.lease(quick) == []  # the expired lease was not processed yet
     await stage.expire()
     (new,) = await stage.lease(quick)
     assert (new.id, new.attempt) == (old.id, 2)
@@ -138,9 +140,10 @@ async def test_late_report_of_a_lost_attempt_is_stale(stage: Stage) -> None:
     assert sent.close_at[task.main_output.dat_out_uid] == [1]
 
 
-async def test_a_pilot_that_found_no_report_is_told_that_one_was_accepted(stage: Stage) -> None:
-    """Invariant 4: it was killed with a disk on which its report could not be kept; what it wrote
-    is in the catalogue, and it must leave it alone."""
+async def test_pilot_that_lost_its_report_is_told_that_the_report_was_accepted(
+    stage: Stage,
+) -> None:
+    """Invariant 4: the pilot must not delete outputs that are in the catalogue."""
     task = await stage.add_task(make_task(), jobs=2)
     pilot, other = await stage.add_pilot(), await stage.add_pilot()
     won, given_away = await stage.lease(pilot, 2)
@@ -153,10 +156,10 @@ async def test_a_pilot_that_found_no_report_is_told_that_one_was_accepted(stage:
     assert (await stage.status(task)).finished == 1
 
 
-async def test_report_of_an_older_attempt_by_the_pilot_that_has_the_job_again_is_stale(
+async def test_report_of_an_older_attempt_by_the_same_pilot_is_stale(
     stage: Stage,
 ) -> None:
-    """Invariant 3: the attempt's number fences, not the pilot's name alone."""
+    """Invariant 3: the number of the attempt is the fencing token, not the pilot."""
     task = await stage.add_task(make_task(), jobs=1)
     pilot = await stage.add_pilot()
     (old,) = await stage.lease(pilot)
@@ -174,7 +177,7 @@ async def test_report_of_an_older_attempt_by_the_pilot_that_has_the_job_again_is
 async def test_concurrent_reports_of_one_attempt_are_accepted_once(
     stage: Stage, second: Stage
 ) -> None:
-    """Invariant 3, with two instances and the report sent many times at once."""
+    """Invariant 3: two instances get the same report several times at once."""
     task = await stage.add_task(make_task(), jobs=8)
     pilot = await stage.add_pilot()
     jobs = await stage.lease(pilot, 8)
@@ -259,7 +262,7 @@ async def test_optional_output_may_be_missing_and_is_not_counted(stage: Stage) -
     }
 
 
-async def test_jobs_of_several_tasks_by_rank_and_fit(stage: Stage) -> None:
+async def test_jobs_are_leased_by_rank_and_fit(stage: Stage) -> None:
     low = await stage.add_task(make_task(rank=1), jobs=5)
     high = await stage.add_task(make_task(rank=2), jobs=2)
     big = await stage.add_task(make_task(rank=9, resources=Resources(cores=16)), jobs=2)
@@ -273,7 +276,7 @@ async def test_jobs_of_several_tasks_by_rank_and_fit(stage: Stage) -> None:
     assert {job.task_uid for job in await stage.lease(strong, 4)} == {big.uid, gpu.uid}
 
 
-async def test_what_a_task_of_the_release_before_needs_stands_in_its_description(
+async def test_needs_of_a_task_of_the_previous_release_come_from_its_description(
     stage: Stage,
 ) -> None:
     task = await stage.add_task(
@@ -286,7 +289,7 @@ async def test_what_a_task_of_the_release_before_needs_stands_in_its_description
     assert job.task_uid == task.uid
 
 
-async def test_request_waits_until_jobs_are_ready(
+async def test_lease_request_waits_until_jobs_are_ready(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pilot = await stage.add_pilot()
@@ -308,8 +311,7 @@ async def test_request_waits_until_jobs_are_ready(
 
 
 async def test_concurrent_leases_give_every_job_once(stage: Stage, second: Stage) -> None:
-    """Invariant 7: run twice, nothing is doubled. Reports of the same tasks go on at the same time
-    without a deadlock."""
+    """Invariant 7: two instances lease each job once, and concurrent reports do not deadlock."""
     tasks = [await stage.add_task(make_task(rank=n % 2), jobs=60) for n in range(4)]
     pilots = [await stage.add_pilot() for _ in range(8)]
 
@@ -332,8 +334,8 @@ async def test_concurrent_leases_give_every_job_once(stage: Stage, second: Stage
         assert sent.close_at[task.main_output.dat_out_uid] == [60]
 
 
-async def test_whatever_a_tool_printed_is_taken(stage: Stage) -> None:
-    """A report that the database could not store would come again for ever."""
+async def test_report_with_values_that_cannot_be_stored_is_answered(stage: Stage) -> None:
+    """The pilot would repeat a report without an answer for ever."""
     task = await stage.add_task(make_task(), jobs=3)
     pilot = await stage.add_pilot()
     jobs = await stage.lease(pilot, 3)
@@ -364,7 +366,7 @@ async def test_whatever_a_tool_printed_is_taken(stage: Stage) -> None:
     assert (await stage.sent()).files == {task.log_out_uid: [(0, "00000000.1.log")]}
 
 
-async def test_attempts_are_kept_with_their_story(stage: Stage) -> None:
+async def test_attempts_of_a_job_are_recorded_with_their_details(stage: Stage) -> None:
     await stage.add_task(make_task(), jobs=1)
     pilot = await stage.add_pilot()
     (first,) = await stage.lease(pilot)

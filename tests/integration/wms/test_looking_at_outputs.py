@@ -1,4 +1,4 @@
-"""Outputs that a report names and that are not there: found before it wins."""
+"""The WMS checks that reported outputs exist before an attempt counts as finished."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,11 +9,11 @@ import httpx
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.pilots import OutputFile
-from sluice.contracts.states import ErrorClass, JobState, ReportAnswer
+from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer
+from sluice.contracts.pilots.pilots import OutputFile
 from tests.integration.wms.stage import Stage, make_task
-from wms.usecases.check_outputs import CheckOutputs
-from wms.usecases.read_tasks import read_job
+from wms.usecases.reports.check_outputs import CheckOutputs
+from wms.usecases.tasks.read_tasks import read_job
 
 DATA = b"a picture"
 SUM = f"sha256:{sha256(DATA).hexdigest()}"
@@ -45,7 +45,7 @@ def longer(path: Path) -> None:
         (another, True, f"expected {SUM}"),
     ],
 )
-async def test_an_output_has_to_be_there_as_it_was_named(
+async def test_attempt_fails_if_a_reported_output_is_missing_or_differs(
     stage: Stage,
     dms: DmsClient,
     tmp_path: Path,
@@ -78,7 +78,7 @@ async def test_an_output_has_to_be_there_as_it_was_named(
     assert f"output file '{path.name}' at {url}: {why}" in attempt.message
 
 
-async def test_no_report_waits_for_a_catalogue_that_is_away(stage: Stage) -> None:
+async def test_report_is_accepted_while_the_catalogue_is_unavailable(stage: Stage) -> None:
     async with httpx.AsyncClient(base_url="http://127.0.0.1:9") as nobody:
         looking = looking_at(stage, DmsClient(nobody), content=False)
         task = await looking.add_task(make_task(), jobs=1)

@@ -1,4 +1,4 @@
-"""Whatever happens to a pilot, in whatever state it is: exactly the moves of its life cycle."""
+"""Events of pilots make exactly the transitions of their life cycle."""
 
 from collections.abc import Awaitable, Callable
 from itertools import product
@@ -7,14 +7,14 @@ from uuid import UUID
 import pytest
 from asyncpg import CheckViolationError
 
-from sluice.contracts.pilots import NodeResources, RegisterPilot
-from sluice.contracts.states import PilotState
+from sluice.contracts.common.states import PilotState
+from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
 from tests.integration.wms.stage import Stage
 from wms.domain.transitions import PILOT_MOVES
-from wms.usecases.drain_pilot import drain_pilot
-from wms.usecases.lose_pilots import lose_pilots
-from wms.usecases.register_pilot import register_pilot
-from wms.usecases.sign_off_pilot import sign_off_pilot
+from wms.usecases.pilots.drain_pilot import drain_pilot
+from wms.usecases.pilots.lose_pilots import lose_pilots
+from wms.usecases.pilots.register_pilot import register_pilot
+from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
 
 Happening = Callable[[Stage, UUID], Awaitable[object]]
 
@@ -54,7 +54,7 @@ HAPPENINGS: list[Happening] = [
     asks_for_jobs,
     is_silent,
 ]
-#: What brings a new pilot into a state; one that is lost may have been told to drain before.
+#: Events that bring a new pilot into a state. A lost pilot may have been draining before.
 WAYS: dict[tuple[Happening, ...], PilotState] = {
     (): PilotState.ACTIVE,
     (is_drained,): PilotState.DRAINING,
@@ -69,7 +69,7 @@ async def state_of(stage: Stage, uid: UUID) -> PilotState:
         return PilotState(await connection.fetchval("SELECT state FROM pilots WHERE uid = $1", uid))
 
 
-async def test_what_happens_to_pilots_makes_the_moves_of_their_life_cycle_and_no_others(
+async def test_events_of_pilots_make_exactly_the_transitions_of_their_life_cycle(
     stage: Stage,
 ) -> None:
     moves: dict[PilotState, set[PilotState]] = {state: set() for state in PilotState}
@@ -85,7 +85,7 @@ async def test_what_happens_to_pilots_makes_the_moves_of_their_life_cycle_and_no
     assert moves == PILOT_MOVES
 
 
-async def test_a_move_that_no_life_cycle_has_is_refused_to_all_these_tests(stage: Stage) -> None:
+async def test_illegal_transition_of_a_pilot_is_refused_by_the_database(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     await signs_off(stage, pilot)
     with pytest.raises(CheckViolationError, match="illegal move in pilots: gone to draining"):

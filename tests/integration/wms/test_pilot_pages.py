@@ -1,22 +1,21 @@
-"""Lists of pilots: those that matter most first, page by page, along indexes however many there
-have been."""
+"""Lists of pilots show the most important first, page by page, along indexes."""
 
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from sluice.contracts.attention import Acknowledge
-from sluice.contracts.pilot_list import PilotList
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import PilotState, SandboxKind
+from sluice.contracts.chains.attention import Acknowledge
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import PilotState, SandboxKind
+from sluice.contracts.pilots.pilot_list import PilotList
 from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_query_plans import buffers, nodes, plan
-from wms.db.pilot_pages import COUNT_PILOTS, SELECT_PILOTS, PilotQuery, page_places
-from wms.db.pilots import see_pilot
-from wms.usecases.acknowledge_pilot import acknowledge_pilot
-from wms.usecases.list_pilots import list_pilots
-from wms.usecases.lose_pilots import lose_pilots
+from wms.db.pilots.pilot_pages import COUNT_PILOTS, SELECT_PILOTS, PilotQuery, page_places
+from wms.db.pilots.pilots import see_pilot
+from wms.usecases.pilots.acknowledge_pilot import acknowledge_pilot
+from wms.usecases.pilots.list_pilots import list_pilots
+from wms.usecases.pilots.lose_pilots import lose_pilots
 
 INSERT = """
 INSERT INTO pilots (uid, name, host, state, slots, resources, version, registered_at, seen_at,
@@ -29,8 +28,11 @@ FROM generate_series(1, $4) AS n, LATERAL (
 
 
 async def add(stage: Stage, name: str, state: PilotState, number: int, **also: Any) -> None:
-    """The first is the one that was registered and seen last. ``names``: under so many names;
-    ``by``: acknowledged; ``ago``: that long before."""
+    """Add pilots, of which the first was registered and seen last.
+
+    ``names`` is the number of different names, ``by`` acknowledges the pilots, and ``ago`` moves
+    their times back.
+    """
     ago = also.get("ago", timedelta())
     await stage.execute(INSERT, name, state, also.get("names", number), number, also.get("by"), ago)
 
@@ -51,7 +53,7 @@ def names(found: list[PilotList]) -> list[str]:
 
 
 async def every_kind(stage: Stage) -> list[str]:
-    """In the order in which they are listed."""
+    """Add pilots in every state, and return their names in the order of the list."""
     await add(stage, "active-", PilotState.ACTIVE, 3)
     await stage.execute("UPDATE pilots SET seen_at = now()")
     await add(stage, "lost-", PilotState.LOST, 4, ago=timedelta(days=9))
@@ -68,7 +70,7 @@ async def every_kind(stage: Stage) -> list[str]:
 
 
 @pytest.mark.parametrize("limit", [1, 2, 3, 5, 100])
-async def test_pages_of_any_size_have_every_pilot_once_and_those_first_that_matter_most(
+async def test_pages_of_any_size_list_every_pilot_once_in_order_of_importance(
     stage: Stage, limit: int
 ) -> None:
     listed = await every_kind(stage)
@@ -78,15 +80,15 @@ async def test_pages_of_any_size_have_every_pilot_once_and_those_first_that_matt
     assert {len(page.pilots) for page in found[:-1]} <= {limit}
 
 
-async def test_who_knows_of_no_pages_is_told_of_none(stage: Stage) -> None:
-    """The release before refuses an answer that says more."""
+async def test_client_without_paging_gets_no_page_fields(stage: Stage) -> None:
+    """The previous release refuses unknown fields in an answer."""
     listed = await every_kind(stage)
     found = await list_pilots(stage.context)
     assert (names([found]), set(found.model_dump(mode="json"))) == (listed, {"pilots"})
 
 
-async def test_who_knows_of_pages_is_told_of_sandboxes_too(stage: Stage) -> None:
-    """As the pilot said when it registered last; the release before refuses an answer with one."""
+async def test_client_with_paging_gets_the_sandbox_of_the_last_registration(stage: Stage) -> None:
+    """The previous release refuses an answer with a sandbox."""
     uid = await stage.add_pilot(sandbox=SandboxKind.NAMESPACES)
     [[page], former] = await pages(stage, 5), await list_pilots(stage.context)
     assert [pilot.sandbox for pilot in page.pilots] == [SandboxKind.NAMESPACES]
@@ -96,7 +98,7 @@ async def test_who_knows_of_pages_is_told_of_sandboxes_too(stage: Stage) -> None
     assert [pilot.sandbox for pilot in page.pilots] == [SandboxKind.NONE]
 
 
-async def test_those_that_need_attention_are_listed_alone_and_counted(stage: Stage) -> None:
+async def test_pilots_that_need_attention_are_listed_and_counted_separately(stage: Stage) -> None:
     await every_kind(stage)
     found = await pages(stage, 3, attention=True)
     assert (names(found), found[0].total) == (["lost-1", "lost-2", "lost-3", "lost-0"], 4)
@@ -106,7 +108,7 @@ async def test_those_that_need_attention_are_listed_alone_and_counted(stage: Sta
     assert names(await pages(stage, 3, attention=True)) == ["lost-1", "lost-3", "lost-0"]
 
 
-async def test_a_pilot_that_comes_or_goes_meanwhile_moves_no_other(stage: Stage) -> None:
+async def test_pilot_that_comes_or_goes_between_pages_moves_no_other_pilot(stage: Stage) -> None:
     listed = await every_kind(stage)
     first = await list_pilots(stage.context, PilotQuery(limit=2))
     await stage.add_pilot(name="new")
@@ -126,12 +128,12 @@ async def test_a_pilot_that_comes_or_goes_meanwhile_moves_no_other(stage: Stage)
     "after",
     ["x", "9/2026-01-01/x", "0/2026-01-01", "-1/infinity/00000000-0000-0000-0000-000000000000"],
 )
-async def test_what_is_no_cursor_is_refused(stage: Stage, after: str) -> None:
+async def test_invalid_cursor_is_refused(stage: Stage, after: str) -> None:
     with pytest.raises(Unprocessable, match="is no cursor of this list"):
         await list_pilots(stage.context, PilotQuery(after=after, limit=5))
 
 
-async def test_lost_pilot_that_started_again_before_or_after_it_was_lost_needs_nobody(
+async def test_lost_pilot_that_started_again_needs_no_attention(
     stage: Stage,
 ) -> None:
     for name in "abc":
@@ -146,7 +148,7 @@ async def test_lost_pilot_that_started_again_before_or_after_it_was_lost_needs_n
     assert names(await pages(stage, 100)) == ["c", "a", "b"]
 
 
-async def test_what_a_wms_of_the_release_before_saw_start_again_is_noted_with_the_next_look(
+async def test_restart_seen_by_the_previous_release_is_recorded_at_the_next_check(
     stage: Stage,
 ) -> None:
     await add(stage, "a-", PilotState.LOST, 3, names=1, ago=timedelta(days=2))
@@ -155,8 +157,8 @@ async def test_what_a_wms_of_the_release_before_saw_start_again_is_noted_with_th
     assert len(names(await pages(stage, 100, attention=True))) == 1
 
 
-async def test_a_page_costs_the_same_however_many_pilots_there_have_been(stage: Stage) -> None:
-    """50 000 that ended long ago, half of them lost and started again under the same names."""
+async def test_page_costs_the_same_with_any_number_of_former_pilots(stage: Stage) -> None:
+    """50 000 pilots ended long ago, and half of them were lost and started again."""
     await add(stage, "gone-", PilotState.GONE, 25_000, names=500, ago=timedelta(days=2))
     await add(stage, "again-", PilotState.LOST, 25_000, names=500, ago=timedelta(days=2))
     await add(stage, "again-", PilotState.ACTIVE, 500)
@@ -170,10 +172,10 @@ async def test_a_page_costs_the_same_however_many_pilots_there_have_been(stage: 
             assert "pilots" not in {
                 node["Relation Name"] for node in nodes(tree) if node["Node Type"] == "Seq Scan"
             }
-            assert buffers(tree) < 1500, "of 52 000 rows"
+            assert buffers(tree) < 1500, "a page reads too much of 52 000 rows"
 
 
-async def test_heartbeats_write_into_no_index(stage: Stage) -> None:
+async def test_heartbeats_update_no_index(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     async with stage.database.transaction() as transaction:
         await see_pilot(transaction.connection, pilot)

@@ -1,4 +1,4 @@
-"""The hot statements keep their indexes: a million waiting jobs must cost nothing."""
+"""Frequent statements use their indexes, even with a million waiting jobs."""
 
 import json
 from datetime import timedelta
@@ -7,19 +7,19 @@ from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.states import JobState
+from sluice.contracts.common.states import JobState
 from tests.integration.wms.stage import Stage, make_task
-from wms.db.attempts import CANCEL_IN_FLIGHT
-from wms.db.explanations import SELECT_PAUSED
-from wms.db.grouping_state import SELECT_COMPLETE_BELOW
-from wms.db.leases import CLAIM_JOBS, SELECT_EXPIRED
-from wms.db.tree_parts import SELECT_FIRST_OPEN
+from wms.db.dataflow.grouping_state import SELECT_COMPLETE_BELOW
+from wms.db.dataflow.tree_parts import SELECT_FIRST_OPEN
+from wms.db.jobs.attempts import CANCEL_IN_FLIGHT
+from wms.db.jobs.leases import CLAIM_JOBS, SELECT_EXPIRED
+from wms.db.tasks.explanations import SELECT_PAUSED
 
 LEASE = timedelta(seconds=60)
 
 
 async def plan(stage: Stage, query: str, *arguments: Any) -> dict[str, Any]:
-    """The plan of a statement as it is run, undone afterwards."""
+    """Return the plan of a statement as it is executed, and roll the statement back."""
     async with stage.database.connection() as connection:
         transaction = connection.transaction()
         await transaction.start()
@@ -38,7 +38,7 @@ def nodes(tree: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def scans(tree: dict[str, Any]) -> set[str]:
-    """How the table of jobs is read: names of indexes, else the kind of scan."""
+    """Return how the table of jobs is read: names of indexes, or else kinds of scan."""
     on_jobs = [
         node
         for node in nodes(tree)
@@ -55,7 +55,7 @@ def buffers(tree: dict[str, Any]) -> int:
 
 @pytest.mark.parametrize("analysed", [True, False])
 async def test_claim_and_expiry_use_their_indexes(stage: Stage, analysed: bool) -> None:
-    """With fresh statistics and with none at all."""
+    """Statistics may be fresh or missing."""
     if not analysed:
         await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
     tasks = [await stage.add_task(make_task(), jobs=4000) for _ in range(3)]
@@ -76,9 +76,8 @@ async def test_claim_and_expiry_use_their_indexes(stage: Stage, analysed: bool) 
     assert "Seq Scan" not in scans(paused)
 
 
-async def test_claim_costs_the_same_however_many_jobs_wait(stage: Stage) -> None:
-    """Pages touched, not time: 64 jobs out of 50 000, of which 10 000 were taken already and nobody
-    has vacuumed."""
+async def test_claim_costs_the_same_with_any_number_of_waiting_jobs(stage: Stage) -> None:
+    """64 of 50 000 jobs are claimed. 10 000 jobs were leased before, without a vacuum since."""
     await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
     small = await stage.add_task(make_task(rank=0), jobs=200)
     large = await stage.add_task(make_task(rank=1), jobs=50_000)
@@ -95,10 +94,10 @@ async def test_claim_costs_the_same_however_many_jobs_wait(stage: Stage) -> None
 
 
 @pytest.mark.parametrize("analysed", [True, False])
-async def test_where_a_group_ends_is_found_without_a_look_at_all_jobs(
+async def test_end_of_a_group_is_found_without_reading_all_jobs(
     stage: Stage, analysed: bool
 ) -> None:
-    """Of 40 000 jobs, the first that is open is the 10 001st, and 9 990 are in groups."""
+    """Of 40 000 jobs, the first open job is the 10 001st, and 9 990 are in groups."""
     if not analysed:
         await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
     task = await stage.add_task(make_task(), jobs=40_000)

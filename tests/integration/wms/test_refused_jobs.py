@@ -1,19 +1,19 @@
-"""Jobs that people cannot be asked about: they fail, for good."""
+"""Jobs that people cannot be asked about fail permanently."""
 
 import pytest
 
-from sluice.contracts.asking import RefusedJob
-from sluice.contracts.plan import Boundary
-from sluice.contracts.problems import Conflict
-from sluice.contracts.states import ErrorClass, JobState, ReportAnswer, TaskState
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer, TaskState
+from sluice.contracts.human_tasks.asking import RefusedJob
+from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.asking import Asking, answered
 from tests.integration.wms.stage import NOW
-from wms.usecases.read_tasks import read_job
-from wms.usecases.retry_jobs import retry_job, retry_task
-from wms.usecases.take_answers import take_answers
+from wms.usecases.reports.retry_jobs import retry_job, retry_task
+from wms.usecases.reports.take_answers import take_answers
+from wms.usecases.tasks.read_tasks import read_job
 
 
-async def test_a_job_of_which_nobody_can_be_asked_fails_and_is_not_tried_again(
+async def test_job_that_people_cannot_be_asked_about_fails_permanently(
     asking: Asking,
 ) -> None:
     task = await asking.task(files=3, boundary=Boundary(minimum=0.5))

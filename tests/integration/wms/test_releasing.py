@@ -1,5 +1,4 @@
-"""Files in between are released by the jobs that read them, in the transaction that ends these:
-those of finished jobs alone, so that what failed can be tried again (invariant 4)."""
+"""Finished jobs release their inputs, and failed jobs keep theirs (invariant 4)."""
 
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -7,10 +6,10 @@ from uuid import UUID, uuid4
 import pytest
 
 from sluice.clients.dms import DmsClient
+from sluice.contracts.common.states import ErrorClass, JobState, TaskState
+from sluice.contracts.jobs.tasks import ReusedTask, Task
 from sluice.contracts.messages import InputReaders
-from sluice.contracts.plan import Boundary
-from sluice.contracts.states import ErrorClass, JobState, TaskState
-from sluice.contracts.tasks import ReusedTask, Task
+from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Database
 from tests.integration.wms.catalogue import deliver, deliver_releases, new_output, releases
 from tests.integration.wms.line import Line
@@ -19,10 +18,10 @@ from tests.integration.wms.test_flow import join
 from tests.integration.wms.test_gathering import gather
 from tests.integration.wms.test_splitting import Dying, Killed, accept
 from wms.domain.tree_merge import SPAN
-from wms.usecases.accept_task import accept_readers
-from wms.usecases.cancel_task import cancel_task
-from wms.usecases.retry_jobs import retry_job
-from wms.usecases.split_task import split_waiting_tasks
+from wms.usecases.reports.retry_jobs import retry_job
+from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.tasks.accept_task import accept_readers
+from wms.usecases.tasks.cancel_task import cancel_task
 
 
 @pytest.fixture
@@ -31,15 +30,14 @@ def line(stage: Stage, dms: DmsClient) -> Line:
 
 
 async def tell(line: Line, step: str, **readers: int) -> None:
-    """How many tasks read the output of each of these steps, which ``step`` reads."""
+    """Tell the WMS how many tasks read each of the outputs that ``step`` reads."""
     told = {line.steps[name].main_output.dat_out_uid: count for name, count in readers.items()}
     async with line.stage.database.transaction() as transaction:
         await accept_readers(transaction, InputReaders(task_uid=line.steps[step].uid, readers=told))
 
 
-async def given_up(line: Line) -> list[tuple[str, str, int, list[int]]]:
-    """(step that wrote them, step that is done with them, how many read them, numbers), in
-    order."""
+async def list_releases(line: Line) -> list[tuple[str, str, int, list[int]]]:
+    """Return writing step, releasing step, number of readers and file numbers of each release."""
     wrote = {task.main_output.dat_out_uid: name for name, task in line.steps.items()}
     names = {task.uid: name for name, task in line.steps.items()}
     return [
@@ -48,45 +46,53 @@ async def given_up(line: Line) -> list[tuple[str, str, int, list[int]]]:
     ]
 
 
-async def test_a_finished_job_gives_up_what_it_read(line: Line, tmp_path: Path) -> None:
+async def test_finished_job_releases_its_inputs(line: Line, tmp_path: Path) -> None:
     await line.lay(tmp_path, files=4)
     await tell(line, "b", a=1)
     await line.send("a", "b")
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 4)
     await line.stage.finish(pilot, jobs[2], jobs[0], jobs[3])
-    assert await given_up(line) == [], "nothing is told of the first input"
+    assert await list_releases(line) == [], "the input of the chain was released"
     await line.stage.finish(pilot, *(await line.stage.lease(pilot, 2)))
-    assert await given_up(line) == [("a", "b", 1, [0, 2])], "one message for both"
+    assert await list_releases(line) == [("a", "b", 1, [0, 2])], (
+        "the release of both files is not one message"
+    )
     await line.stage.finish(pilot, jobs[1])
     await line.run_all(pilot)
-    assert sorted(seqs for *_, seqs in await given_up(line)) == [[0, 2], [1], [3]]
+    assert sorted(seqs for *_, seqs in await list_releases(line)) == [[0, 2], [1], [3]]
 
 
-async def test_what_finished_before_it_was_told_goes_then(line: Line, tmp_path: Path) -> None:
-    """The message on readers may come after the first jobs have ended."""
+async def test_inputs_read_before_the_number_of_readers_is_known_are_released_later(
+    line: Line, tmp_path: Path
+) -> None:
+    """The message about the number of readers may come after the first jobs have ended."""
     await (await line.lay(tmp_path, files=3)).send("a", "b")
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 3)
     await line.stage.finish(pilot, *jobs[:2])
     await line.run_all(pilot)
-    assert await given_up(line) == []
+    assert await list_releases(line) == []
     for _ in range(2):
         await tell(line, "b", a=1)
-    assert await given_up(line) == [("a", "b", 1, [0, 1])], "once"
+    assert await list_releases(line) == [("a", "b", 1, [0, 1])], (
+        "the files were not released exactly once"
+    )
     await line.stage.finish(pilot, jobs[2])
     await line.run_all(pilot)
-    assert (await given_up(line))[1:] == [("a", "b", 1, [2])]
+    assert (await list_releases(line))[1:] == [("a", "b", 1, [2])]
 
 
-async def test_of_what_is_not_told_nothing_goes(line: Line, tmp_path: Path) -> None:
+async def test_files_are_not_released_while_the_number_of_readers_is_unknown(
+    line: Line, tmp_path: Path
+) -> None:
     await (await line.lay(tmp_path, files=2)).send("a", "b", "c")
     await tell(line, "c", b=1)
     await line.run_all(await line.stage.add_pilot())
-    assert {said[:2] for said in await given_up(line)} == {("b", "c")}
+    assert {said[:2] for said in await list_releases(line)} == {("b", "c")}
 
 
-async def test_several_that_read_it_each_say_that_they_are_done(line: Line, tmp_path: Path) -> None:
+async def test_each_downstream_task_releases_its_inputs(line: Line, tmp_path: Path) -> None:
     await line.lay(tmp_path, files=1)
     read = line.steps["b"].main_input
     line.steps["c"] = line.steps["c"].model_copy(update={"inputs": [read]})
@@ -94,11 +100,11 @@ async def test_several_that_read_it_each_say_that_they_are_done(line: Line, tmp_
         await tell(line, step, a=2)
     await line.send("a", "b", "c")
     await line.run_all(await line.stage.add_pilot())
-    assert sorted(await given_up(line)) == [("a", "b", 2, [0]), ("a", "c", 2, [0])]
+    assert sorted(await list_releases(line)) == [("a", "b", 2, [0]), ("a", "c", 2, [0])]
 
 
-async def test_two_that_are_joined_are_given_up_together(line: Line, tmp_path: Path) -> None:
-    """By number, whichever is the main one."""
+async def test_joined_inputs_are_released_together(line: Line, tmp_path: Path) -> None:
+    """The files have the same number, whichever input is the main input."""
     await line.lay(tmp_path, files=2)
     joined = await join(line, first="original")
     readers = {given.dat_in_uid: number for number, given in enumerate(joined.inputs, 1)}
@@ -116,7 +122,7 @@ async def test_two_that_are_joined_are_given_up_together(line: Line, tmp_path: P
     assert all(readers[one.dataset_uid] == one.readers for one in said)
 
 
-async def test_invariant_4_what_a_job_needs_to_be_tried_again_stays(
+async def test_invariant_4_inputs_of_jobs_that_can_be_retried_are_kept(
     line: Line, tmp_path: Path
 ) -> None:
     await line.lay(tmp_path, files=3, retry=2, boundary=Boundary(minimum=0.1, sufficient=1.0))
@@ -128,20 +134,20 @@ async def test_invariant_4_what_a_job_needs_to_be_tried_again_stays(
     await line.stage.fail(pilot, bad)
     await line.stage.overdue(lost)
     await line.stage.expire()
-    assert await given_up(line) == [], "they are tried again"
+    assert await list_releases(line) == [], "inputs of jobs that are tried again were released"
     await line.stage.finish(pilot, good)
     for job in await line.stage.lease(pilot, 2):
         await line.stage.fail(pilot, job)
     [job] = await line.stage.lease(pilot, 2)
     await line.stage.fail(pilot, job)
     assert await line.seqs("b", JobState.FAILED) == [1, 2]
-    assert await given_up(line) == [("a", "b", 1, [0])]
+    assert await list_releases(line) == [("a", "b", 1, [0])]
     await retry_job(line.stage.context, bad.id)
     await line.stage.finish(pilot, *(await line.stage.lease(pilot)))
-    assert (await given_up(line))[1:] == [("a", "b", 1, [1])]
+    assert (await list_releases(line))[1:] == [("a", "b", 1, [1])]
 
 
-async def test_a_job_that_is_held_keeps_what_it_reads(line: Line, tmp_path: Path) -> None:
+async def test_held_job_keeps_its_inputs(line: Line, tmp_path: Path) -> None:
     await line.lay(tmp_path, files=1)
     await tell(line, "b", a=1)
     await line.send("a", "b")
@@ -151,10 +157,10 @@ async def test_a_job_that_is_held_keeps_what_it_reads(line: Line, tmp_path: Path
         [job] = await line.stage.lease(pilot)
         await line.stage.fail(pilot, job, error=ErrorClass.PILOT_LOST)
     assert await line.seqs("b", JobState.HELD) == [0]
-    assert await given_up(line) == []
+    assert await list_releases(line) == []
 
 
-async def test_invariant_3_a_stale_report_gives_nothing_up(line: Line, tmp_path: Path) -> None:
+async def test_invariant_3_stale_report_releases_nothing(line: Line, tmp_path: Path) -> None:
     await line.lay(tmp_path, files=1)
     await tell(line, "b", a=1)
     await line.send("a", "b")
@@ -164,15 +170,15 @@ async def test_invariant_3_a_stale_report_gives_nothing_up(line: Line, tmp_path:
     await line.stage.overdue(job)
     await line.stage.expire()
     await line.stage.finish(dead, job)
-    assert await given_up(line) == []
+    assert await list_releases(line) == []
     [again] = await line.stage.lease(alive)
     for _ in range(2):
         await line.stage.finish(alive, again)
     await line.stage.finish(dead, job)
-    assert await given_up(line) == [("a", "b", 1, [0])]
+    assert await list_releases(line) == [("a", "b", 1, [0])]
 
 
-async def test_a_job_over_several_files_gives_up_all_of_them(line: Line, tmp_path: Path) -> None:
+async def test_job_over_several_files_releases_all_of_them(line: Line, tmp_path: Path) -> None:
     await line.lay(tmp_path, files=7)
     gather(line, "b", "groups")
     await tell(line, "b", a=1)
@@ -181,11 +187,11 @@ async def test_a_job_over_several_files_gives_up_all_of_them(line: Line, tmp_pat
     await line.run_all(pilot)
     await line.split()
     await line.run_all(pilot)
-    assert [seqs for *_, seqs in await given_up(line)] == [[0, 1, 2], [3, 4, 5], [6]]
+    assert [seqs for *_, seqs in await list_releases(line)] == [[0, 1, 2], [3, 4, 5], [6]]
 
 
-async def test_a_tree_gives_up_its_parts_as_they_are_joined(line: Line, tmp_path: Path) -> None:
-    """A part is read by one job of the tree, and by nobody else."""
+async def test_tree_releases_its_parts_as_they_are_joined(line: Line, tmp_path: Path) -> None:
+    """Only one job of the tree reads a part."""
     await line.lay(tmp_path, files=7)
     gather(line, "b", "tree")
     await tell(line, "b", a=1)
@@ -207,10 +213,10 @@ async def test_a_tree_gives_up_its_parts_as_they_are_joined(line: Line, tmp_path
     assert max(seq for seq, _ in parts) < SPAN
 
 
-async def test_nothing_goes_while_jobs_are_made_of_the_whole_data_set(
+async def test_nothing_is_released_while_the_whole_data_set_is_split(
     line: Line, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Whoever goes on after a crash reads it from its beginning."""
+    """After a crash, another splitter reads the data set from its beginning."""
     await line.lay(tmp_path, files=7)
     await tell(line, "b", a=1)
     await line.send("a")
@@ -221,7 +227,7 @@ async def test_nothing_goes_while_jobs_are_made_of_the_whole_data_set(
     with pytest.raises(Killed):
         await split_waiting_tasks(line.stage.context, Dying(dms, pages=2), page=3)
     await line.run_all(pilot)
-    assert await given_up(line) == []
+    assert await list_releases(line) == []
     await line.stage.execute(
         "UPDATE tasks SET split_until = now(), split_checked_at = NULL WHERE uid = $1",
         line.steps["b"].uid,
@@ -229,10 +235,10 @@ async def test_nothing_goes_while_jobs_are_made_of_the_whole_data_set(
     await line.split()
     assert await line.state("b") is TaskState.ACTIVE
     await line.run_all(pilot)
-    assert [seqs for *_, seqs in await given_up(line)] == [[6]]
+    assert [seqs for *_, seqs in await list_releases(line)] == [[6]]
 
 
-async def test_what_is_known_of_a_task_goes_with_it(line: Line, tmp_path: Path) -> None:
+async def test_number_of_readers_is_deleted_with_its_task(line: Line, tmp_path: Path) -> None:
     await line.lay(tmp_path, files=1)
     for _ in range(2):
         await tell(line, "b", a=1)
@@ -244,8 +250,7 @@ async def test_what_is_known_of_a_task_goes_with_it(line: Line, tmp_path: Path) 
 
 
 async def run_line(line: Line, folder: Path, *, files: int, bad: set[int]) -> None:
-    """Steps ``a``, ``b`` and ``c``, each reading the one before; of ``b`` jobs ``bad`` fail, and
-    the others' files are read by ``c``."""
+    """Run steps ``a``, ``b`` and ``c`` in a line. The jobs ``bad`` of ``b`` fail."""
     await line.lay(folder, files=files, retry=1, boundary=Boundary(minimum=0.1, sufficient=1.0))
     await tell(line, "b", a=1)
     await tell(line, "c", b=1)
@@ -259,7 +264,7 @@ async def run_line(line: Line, folder: Path, *, files: int, bad: set[int]) -> No
         await line.split()
 
 
-async def once_more(line: Line, step: str, *, read: UUID) -> Task:
+async def add_rerun(line: Line, step: str, *, read: UUID) -> Task:
     before = line.steps[step]
     out = await new_output(line.dms)
     written = before.main_output.model_copy(update={"dat_out_uid": out})
@@ -277,11 +282,10 @@ async def once_more(line: Line, step: str, *, read: UUID) -> Task:
     return await accept(line.stage, again)
 
 
-async def test_a_rerun_of_what_failed_does_without_files_that_are_gone(
+async def test_rerun_of_failed_jobs_does_without_released_files(
     line: Line, dms: DmsClient, catalogue: Database, tmp_path: Path
 ) -> None:
-    """Two steps whose finished jobs are taken over, in the first one's output most files are
-    gone."""
+    """Two steps reuse finished jobs, and most of the files that they read are released."""
     await run_line(line, tmp_path, files=6, bad={1, 4})
     await deliver(line.stage, dms)
     await deliver_releases(line.stage, catalogue)
@@ -289,8 +293,8 @@ async def test_a_rerun_of_what_failed_does_without_files_that_are_gone(
         found = await dms.files(line.steps[step].main_output.dat_out_uid)
         assert [file.seq for file in found.files] == left
     line.chain = uuid4()
-    second = await once_more(line, "b", read=line.steps["a"].main_output.dat_out_uid)
-    third = await once_more(line, "c", read=second.main_output.dat_out_uid)
+    second = await add_rerun(line, "b", read=line.steps["a"].main_output.dat_out_uid)
+    third = await add_rerun(line, "c", read=second.main_output.dat_out_uid)
     await line.split()
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 100)
@@ -311,16 +315,16 @@ async def test_a_rerun_of_what_failed_does_without_files_that_are_gone(
     assert (between.count_files, between.released, between.state.readable) == (6, 4, True)
 
 
-async def test_invariant_4_a_step_that_needs_files_which_are_gone_does_not_run_without(
+async def test_invariant_4_step_that_needs_released_files_fails(
     line: Line, dms: DmsClient, catalogue: Database, tmp_path: Path
 ) -> None:
-    """Whoever planned it did not know yet."""
+    """The step was planned before the files were released."""
     await run_line(line, tmp_path, files=4, bad={1})
     await deliver(line.stage, dms)
     await deliver_releases(line.stage, catalogue)
     line.chain = uuid4()
     read = line.steps["a"].main_output.dat_out_uid
-    lacking = await once_more(line, "b", read=read)
+    lacking = await add_rerun(line, "b", read=read)
     plain = line.steps["b"].model_copy(update={"uid": uuid4(), "chain_uid": line.chain})
     await line.stage.execute(
         "UPDATE jobs SET inputs = jsonb_set(inputs, '{0,size}', '7')"

@@ -1,14 +1,11 @@
-"""What becomes of jobs that fail, are lost, handed back, held and tried again."""
+"""Jobs fail, are lost, returned, held, and tried again."""
 
 import asyncio
 
 import pytest
 
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import AttemptReport, JobToken
-from sluice.contracts.plan import Boundary
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import (
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.common.states import (
     AttemptOutcome,
     DeviceType,
     ErrorClass,
@@ -17,34 +14,39 @@ from sluice.contracts.states import (
     ReportAnswer,
     TaskState,
 )
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.pilots.pilots import AttemptReport, JobToken
+from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.stage import Stage, make_task
 from tests.unit.gpus import gpu
 from tests.waiting import eventually
-from wms.db.leases import ClaimedJob
-from wms.db.tasks import lock_tasks
-from wms.usecases.drain_pilot import drain_pilot
-from wms.usecases.explain import explain_job
-from wms.usecases.list_pilots import list_pilots
-from wms.usecases.lose_pilots import lose_pilots
-from wms.usecases.retry_jobs import retry_job, retry_task
-from wms.usecases.sign_off_pilot import sign_off_pilot
+from wms.db.jobs.leases import ClaimedJob
+from wms.db.tasks.tasks import lock_tasks
+from wms.usecases.leasing.explain import explain_job
+from wms.usecases.pilots.drain_pilot import drain_pilot
+from wms.usecases.pilots.list_pilots import list_pilots
+from wms.usecases.pilots.lose_pilots import lose_pilots
+from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
+from wms.usecases.reports.retry_jobs import retry_job, retry_task
 
 LENIENT = Boundary(minimum=0.0, sufficient=1.0)
 
 
-async def test_what_failed_at_a_pilot_is_for_others_at_first(stage: Stage) -> None:
-    """One that fails fast, and asks before all others, does not use up a job's attempts."""
+async def test_job_that_failed_on_a_pilot_goes_to_other_pilots_first(stage: Stage) -> None:
+    """A pilot whose jobs fail fast does not use up all attempts of a job."""
     task = await stage.add_task(make_task(retry=5), jobs=1)
     pilot = await stage.add_pilot()
     await stage.fail(pilot, *await stage.lease(pilot))
     await stage.fail(pilot, *await stage.lease(pilot))
-    assert (await stage.status(task)).failed_attempts == 2, "it is alone"
+    assert (await stage.status(task)).failed_attempts == 2, "the only pilot got no second attempt"
     other = await stage.add_pilot(name="other")
     assert await stage.lease(pilot) == []
     (third,) = await stage.lease(other)
     await stage.fail(other, third)
     await stage.execute("UPDATE jobs SET not_before = now() - interval '1 minute'")
-    assert len(await stage.lease(pilot)) == 1, "no other has taken it"
+    assert len(await stage.lease(pilot)) == 1, (
+        "the pilot got no job although no other pilot took it"
+    )
 
 
 async def test_failed_job_is_tried_again_up_to_retry(stage: Stage) -> None:
@@ -61,12 +63,14 @@ async def test_failed_job_is_tried_again_up_to_retry(stage: Stage) -> None:
         f"job {job.id} (frame-0000.raw): tool_failed: exit code 1 (`sluice logs {job.id}`"
         " shows its log)"
     )
-    assert last in status.reason, "the number that is asked for"
+    assert last in status.reason, "the reason does not name the job and its log"
     sent = await stage.sent()
     assert sent.close_at == {task.main_output.dat_out_uid: [0], task.log_out_uid: [3]}
 
 
-async def test_a_task_began_with_its_first_job_whatever_is_asked_for_in_vain(stage: Stage) -> None:
+async def test_lease_request_that_finds_no_job_keeps_the_start_time_of_the_task(
+    stage: Stage,
+) -> None:
     task = await stage.add_task(make_task(retry=3), jobs=1)
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
@@ -78,7 +82,7 @@ async def test_a_task_began_with_its_first_job_whatever_is_asked_for_in_vain(sta
     assert (await stage.status(task)).started_at == began
 
 
-async def test_refused_input_is_hopeless(stage: Stage) -> None:
+async def test_job_with_a_refused_input_is_not_retried(stage: Stage) -> None:
     task = await stage.add_task(make_task(retry=5, boundary=LENIENT), jobs=2)
     pilot = await stage.add_pilot()
     job, _ = await stage.lease(pilot, 2)
@@ -102,7 +106,7 @@ async def test_refused_input_is_hopeless(stage: Stage) -> None:
         ),
     ],
 )
-async def test_what_ends_in_the_same_way_again_is_not_tried_again(
+async def test_job_that_would_fail_in_the_same_way_is_not_retried(
     stage: Stage, error: ErrorClass, code: int, sentence: str
 ) -> None:
     pilot = await stage.add_pilot(ram=16_000)
@@ -125,7 +129,7 @@ async def test_what_ends_in_the_same_way_again_is_not_tried_again(
         await stage.execute("UPDATE tasks SET rank = 0")
 
 
-async def test_the_next_attempt_asks_for_more_memory_than_was_used(stage: Stage) -> None:
+async def test_next_attempt_asks_for_more_memory_than_was_used(stage: Stage) -> None:
     task = await stage.add_task(make_task(resources=Resources(ram=100)), jobs=1)
     pilot = await stage.add_pilot(ram=16_000)
     (job,) = await stage.lease(pilot)
@@ -138,7 +142,7 @@ async def test_the_next_attempt_asks_for_more_memory_than_was_used(stage: Stage)
     assert (await stage.status(task)).failed_attempts == 1
 
 
-async def test_backoff_keeps_the_job_from_being_leased_at_once(stage: Stage) -> None:
+async def test_job_is_not_leased_during_its_backoff(stage: Stage) -> None:
     task = await stage.add_task(make_task(backoff=3600.0), jobs=2)
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
@@ -149,7 +153,7 @@ async def test_backoff_keeps_the_job_from_being_leased_at_once(stage: Stage) -> 
     assert [(again.seq, again.attempt) for again in await stage.lease(pilot, 5)] == [(0, 2)]
 
 
-async def test_lost_pilots_never_count_but_five_in_a_row_hold_the_job_for_a_person(
+async def test_five_lost_pilots_in_a_row_hold_the_job_without_failing_it(
     stage: Stage,
 ) -> None:
     task = await stage.add_task(make_task(retry=1), jobs=1)
@@ -168,7 +172,7 @@ async def test_lost_pilots_never_count_but_five_in_a_row_hold_the_job_for_a_pers
     assert (await stage.status(task)).state is TaskState.FINISHED
 
 
-async def test_a_failure_between_losses_begins_the_row_anew(stage: Stage) -> None:
+async def test_failure_between_losses_restarts_the_count_of_losses(stage: Stage) -> None:
     task = await stage.add_task(make_task(retry=2), jobs=1)
     pilot = await stage.add_pilot()
     for number in range(9):
@@ -181,8 +185,8 @@ async def test_a_failure_between_losses_begins_the_row_anew(stage: Stage) -> Non
     assert (await stage.status(task)).ready == 1
 
 
-async def test_lease_that_was_renewed_is_not_taken(stage: Stage) -> None:
-    """Invariant 6: the job is given away only after the lease has ended."""
+async def test_renewed_lease_does_not_expire(stage: Stage) -> None:
+    """Invariant 6: the job is leased again only after its lease has ended."""
     task = await stage.add_task(make_task(), jobs=2)
     pilot = await stage.add_pilot()
     kept, lost = await stage.lease(pilot, 2)
@@ -196,10 +200,10 @@ async def test_lease_that_was_renewed_is_not_taken(stage: Stage) -> None:
     assert [(command.kind, command.job.id) for command in answer.commands] == [("abandon", lost.id)]
 
 
-async def test_heartbeat_between_the_look_and_the_lock_saves_the_lease(
+async def test_heartbeat_between_the_check_and_the_lock_saves_the_lease(
     stage: Stage, second: Stage
 ) -> None:
-    """Invariant 6: whether a lease has ended is asked again under the lock."""
+    """Invariant 6: the end of the lease is checked again under the lock."""
     task = await stage.add_task(make_task(), jobs=1)
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
@@ -215,7 +219,7 @@ async def test_heartbeat_between_the_look_and_the_lock_saves_the_lease(
     assert (await stage.status(task)).leased == 1
 
 
-async def test_lost_job_goes_to_another_pilot_and_its_first_gets_abandon(stage: Stage) -> None:
+async def test_lost_job_goes_to_another_pilot_and_its_first_pilot_abandons_it(stage: Stage) -> None:
     await stage.add_task(make_task(), jobs=1)
     first, other = await stage.add_pilot(), await stage.add_pilot()
     (job,) = await stage.lease(first)
@@ -227,7 +231,7 @@ async def test_lost_job_goes_to_another_pilot_and_its_first_gets_abandon(stage: 
     assert (await stage.beat(other, waiting=[again])).commands == []
 
 
-async def test_heartbeat_after_the_report_commands_nothing(stage: Stage) -> None:
+async def test_heartbeat_after_the_report_gets_no_command(stage: Stage) -> None:
     await stage.add_task(make_task(), jobs=2)
     pilot = await stage.add_pilot()
     job, _ = await stage.lease(pilot, 2)
@@ -235,7 +239,7 @@ async def test_heartbeat_after_the_report_commands_nothing(stage: Stage) -> None
     assert (await stage.beat(pilot, running=[job])).commands == []
 
 
-async def test_signing_off_hands_jobs_back_at_once(stage: Stage) -> None:
+async def test_sign_off_returns_jobs_at_once(stage: Stage) -> None:
     task = await stage.add_task(make_task(retry=1), jobs=3)
     pilot, other = await stage.add_pilot(), await stage.add_pilot()
     first, again, kept = await stage.lease(pilot, 3)
@@ -249,7 +253,7 @@ async def test_signing_off_hands_jobs_back_at_once(stage: Stage) -> None:
     assert await stage.finish(pilot, kept) == [ReportAnswer.ACCEPTED]
 
 
-async def test_draining_pilot_gets_nothing_new(stage: Stage) -> None:
+async def test_draining_pilot_gets_no_new_jobs(stage: Stage) -> None:
     await stage.add_task(make_task(), jobs=2)
     pilot = await stage.add_pilot()
     (job,) = await stage.lease(pilot)
@@ -265,7 +269,7 @@ async def test_draining_pilot_gets_nothing_new(stage: Stage) -> None:
     assert (shown.state, shown.running) == (PilotState.DRAINING, 1)
 
 
-async def test_silent_pilot_is_lost_until_it_is_heard_of(stage: Stage) -> None:
+async def test_silent_pilot_is_lost_until_its_next_request(stage: Stage) -> None:
     await stage.add_task(make_task(), jobs=1)
     pilot = await stage.add_pilot()
     await stage.execute("UPDATE pilots SET seen_at = now() - interval '1 day'")
@@ -276,7 +280,7 @@ async def test_silent_pilot_is_lost_until_it_is_heard_of(stage: Stage) -> None:
     ]
 
 
-async def test_failed_jobs_are_tried_again_while_the_task_lives(stage: Stage) -> None:
+async def test_failed_jobs_can_be_retried_until_the_task_ends(stage: Stage) -> None:
     task = await stage.add_task(make_task(retry=1, boundary=LENIENT), jobs=3)
     pilot = await stage.add_pilot()
     jobs = await stage.lease(pilot, 2)
@@ -305,7 +309,7 @@ async def test_impossible_memory_of_a_report_does_not_fail_the_job(stage: Stage)
     await stage.report(pilot, report)
     assert (await stage.status(task)).failed == 0
     (again,) = await stage.lease(other)
-    assert again.ram == 1200, "no more than the largest node has"
+    assert again.ram == 1200, "the job asks for more than the largest node has"
 
 
 async def test_memory_of_a_report_is_bounded_by_the_node_of_its_pilot(stage: Stage) -> None:
@@ -333,7 +337,7 @@ async def test_impossible_gpu_memory_of_a_report_does_not_fail_the_job(stage: St
     assert again.gpu_memory == 8_001
 
 
-async def test_a_full_gpu_asks_for_a_larger_one(stage: Stage) -> None:
+async def test_gpu_out_of_memory_asks_for_a_larger_gpu(stage: Stage) -> None:
     task = await stage.add_task(make_task(retry=5, device_type=DeviceType.GPU), jobs=1)
     devices = {memory: gpu(f"GPU-{memory}", memory=memory) for memory in (8_000, 24_000)}
     pilots = {
@@ -352,7 +356,7 @@ async def test_a_full_gpu_asks_for_a_larger_one(stage: Stage) -> None:
     assert "has a GPU with more than 24000 MiB of memory, which it had" in status.reason
 
 
-async def test_a_job_that_waits_for_a_larger_gpu_says_so(stage: Stage) -> None:
+async def test_job_that_waits_for_a_larger_gpu_is_explained(stage: Stage) -> None:
     await stage.add_task(make_task(retry=5, device_type=DeviceType.GPU), jobs=1)
     small, large = gpu("GPU-0", memory=8_000), gpu("GPU-1", memory=24_000)
     pilot = await stage.add_pilot(devices=[small], gpus=[small.name])

@@ -1,4 +1,4 @@
-"""Tasks whose storage is full: no job is started in vain, and they go on when there is room."""
+"""Tasks with a full storage start no jobs in vain, and go on when there is room."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -9,30 +9,30 @@ from uuid import UUID
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import NewStorage
-from sluice.contracts.pilots import Heartbeat
-from sluice.contracts.room import MAX_NEEDED, FullStorage
-from sluice.contracts.states import AttemptOutcome, ErrorClass, StorageType
-from sluice.contracts.tasks import Task
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, StorageType
+from sluice.contracts.data.datasets import NewStorage
+from sluice.contracts.data.room import MAX_NEEDED, FullStorage
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.pilots.pilots import Heartbeat
 from sluice.servicekit.database import Database
 from tests.integration.wms.stage import Stage, make_task
-from wms.db.leases import ClaimedJob
-from wms.db.pilot_pages import PilotQuery
-from wms.db.ranking import tasks_to_rank
-from wms.usecases.explain import explain_job, explain_task
-from wms.usecases.list_pilots import list_pilots
-from wms.usecases.list_room_waits import list_room_waits
-from wms.usecases.read_pilot import read_pilot
-from wms.usecases.renew_leases import renew_leases
-from wms.usecases.watch_room import watch_room
+from wms.db.jobs.leases import ClaimedJob
+from wms.db.pilots.pilot_pages import PilotQuery
+from wms.db.tasks.ranking import tasks_to_rank
+from wms.usecases.leasing.explain import explain_job, explain_task
+from wms.usecases.leasing.renew_leases import renew_leases
+from wms.usecases.limits.list_room_waits import list_room_waits
+from wms.usecases.limits.watch_room import watch_room
+from wms.usecases.pilots.list_pilots import list_pilots
+from wms.usecases.pilots.read_pilot import read_pilot
 
-#: Bytes: what the storage has room for, and what the outputs of a job take.
+#: Bytes of the storage's capacity and of the outputs of a job.
 CAPACITY, NEEDED = 100, 300
 
 
 @pytest.fixture
 async def url(dms: DmsClient, tmp_path: Path) -> str:
-    """Of a storage with a capacity."""
+    """The URL of a storage with a capacity."""
     folder = tmp_path.parent / f"{tmp_path.name}-small"
     folder.mkdir()
     storage = NewStorage(
@@ -48,7 +48,7 @@ def writing_to(url: str, **changes: object) -> Task:
 async def find_no_room(
     stage: Stage, pilot: UUID, jobs: Sequence[ClaimedJob], *, needed: int = NEEDED
 ) -> None:
-    """The attempts could not store their outputs."""
+    """Report that the attempts could not store their outputs."""
     reports = []
     for job in jobs:
         storage = f"{stage.tasks[job.task_uid].main_output.dat_out_url}/file"
@@ -63,8 +63,8 @@ async def find_no_room(
     await stage.report(pilot, *reports)
 
 
-async def later(stage: Stage) -> None:
-    """All pauses are over."""
+async def end_pauses(stage: Stage) -> None:
+    """End all pauses."""
     await stage.execute("UPDATE jobs SET not_before = now() WHERE attempt > 0")
     await stage.execute("UPDATE room_waits SET try_at = now()")
 
@@ -74,24 +74,24 @@ async def make_room(catalogue: Database, capacity: int = 1000 * CAPACITY) -> Non
         await connection.execute("UPDATE storages SET capacity = $1 WHERE name = 'small'", capacity)
 
 
-async def test_no_job_starts_while_its_storage_is_full_and_all_go_on_when_there_is_room(
+async def test_jobs_wait_while_their_storage_is_full_and_go_on_when_there_is_room(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     task = await stage.add_task(writing_to(url, retry=1), jobs=4)
     pilot = await stage.add_pilot()
     await find_no_room(stage, pilot, await stage.lease(pilot, 2))
     for _ in range(3):
-        await later(stage)
+        await end_pauses(stage)
         await watch_room(stage.context, dms)
-        assert await stage.lease(pilot, 4) == [], "neither those tried nor fresh ones"
+        assert await stage.lease(pilot, 4) == [], "a job was leased for a full storage"
     status = await stage.status(task)
     assert (status.ready, status.failed, status.failed_attempts) == (4, 0, 0)
 
     await make_room(catalogue)
-    await later(stage)
+    await end_pauses(stage)
     await watch_room(stage.context, dms)
     (trial,) = await stage.lease(pilot, 4)
-    assert await stage.lease(pilot, 4) == [], "one is tried first"
+    assert await stage.lease(pilot, 4) == [], "more than one trial was leased"
     await stage.finish(pilot, trial)
     rest = await stage.lease(pilot, 4)
     assert len(rest) == 3
@@ -100,17 +100,17 @@ async def test_no_job_starts_while_its_storage_is_full_and_all_go_on_when_there_
     assert (await list_room_waits(stage.context)).waits == []
 
 
-async def test_trials_that_find_no_room_become_rarer(
+async def test_trials_on_a_full_storage_become_rarer(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
-    """A quota is used up, of which the file system says nothing: it seems to have room."""
+    """A quota is exhausted, but the file system reports free room."""
     await make_room(catalogue)
     await stage.add_task(writing_to(url), jobs=3)
     pilot = await stage.add_pilot()
     await find_no_room(stage, pilot, await stage.lease(pilot, 2))
     pauses = []
     for _ in range(4):
-        await later(stage)
+        await end_pauses(stage)
         await watch_room(stage.context, dms)
         trials = await stage.lease(pilot, 3)
         assert len(trials) == 1
@@ -118,47 +118,49 @@ async def test_trials_that_find_no_room_become_rarer(
         async with stage.database.connection() as connection:
             pauses.append(await connection.fetchval("SELECT try_at - now() FROM room_waits"))
         await watch_room(stage.context, dms)
-        assert await stage.lease(pilot, 3) == [], "the next trial comes after a pause"
+        assert await stage.lease(pilot, 3) == [], "the next trial came without a pause"
     assert all(one * 1.5 < next_one < one * 2.5 for one, next_one in pairwise(pauses))
 
 
-async def test_size_that_a_pilot_makes_up_stops_a_task_for_ten_minutes_at_most(
+async def test_false_size_from_a_pilot_stops_a_task_for_ten_minutes_at_most(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await make_room(catalogue)
     await stage.add_task(writing_to(url), jobs=3)
     liar, honest = await stage.add_pilot(), await stage.add_pilot()
     await find_no_room(stage, liar, await stage.lease(liar), needed=MAX_NEEDED)
-    await later(stage)
+    await end_pauses(stage)
     await watch_room(stage.context, dms)
-    assert await stage.lease(honest, 3) == [], "it seems not to fit"
+    assert await stage.lease(honest, 3) == [], "a job was leased although its size does not fit"
 
     await stage.execute("UPDATE room_waits SET tried_at = now() - interval '10 minutes'")
     for _ in range(2):
         await watch_room(stage.context, dms)
-        assert await stage.lease(liar, 3) == [], "the trial is kept for another pilot"
+        assert await stage.lease(liar, 3) == [], (
+            "the trial went to the pilot that reported the size"
+        )
     (trial,) = await stage.lease(honest, 3)
     await watch_room(stage.context, dms)
-    assert await stage.lease(honest, 3) == [], "one trial each ten minutes"
+    assert await stage.lease(honest, 3) == [], "a second trial came within ten minutes"
     await stage.finish(honest, trial)
     assert len(await stage.lease(honest, 3)) == 2
 
 
-async def test_trial_goes_to_the_pilot_that_found_no_room_when_no_other_takes_it(
+async def test_trial_goes_to_the_reporting_pilot_when_no_other_pilot_takes_it(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await make_room(catalogue)
     await stage.add_task(writing_to(url), jobs=2)
     pilot, _busy = await stage.add_pilot(), await stage.add_pilot()
     await find_no_room(stage, pilot, await stage.lease(pilot))
-    await later(stage)
+    await end_pauses(stage)
     await watch_room(stage.context, dms)
     assert await stage.lease(pilot) == []
     await stage.execute("UPDATE room_waits SET opened_at = opened_at - interval '30 seconds'")
     assert len(await stage.lease(pilot)) == 1
 
 
-async def test_size_that_a_trial_needs_replaces_what_was_said_before(
+async def test_size_needed_by_a_trial_replaces_the_earlier_size(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await make_room(catalogue)
@@ -168,16 +170,16 @@ async def test_size_that_a_trial_needs_replaces_what_was_said_before(
     await find_no_room(stage, pilot, [first], needed=MAX_NEEDED)
     await find_no_room(stage, pilot, [second])
     (wait,) = (await list_room_waits(stage.context)).waits
-    assert wait.needed == MAX_NEEDED, "the largest of the jobs that were running"
+    assert wait.needed == MAX_NEEDED, "the largest reported size does not count"
     await stage.execute("UPDATE room_waits SET tried_at = now() - interval '10 minutes'")
-    await later(stage)
+    await end_pauses(stage)
     await watch_room(stage.context, dms)
     await find_no_room(stage, pilot, await stage.lease(pilot))
     (wait,) = (await list_room_waits(stage.context)).waits
     assert wait.needed == NEEDED
 
 
-async def test_pilot_says_nothing_of_storages_that_its_task_does_not_write_to(
+async def test_report_about_a_storage_of_another_task_is_ignored(
     stage: Stage, dms: DmsClient, url: str
 ) -> None:
     await stage.add_task(make_task(), jobs=2)
@@ -191,7 +193,7 @@ async def test_pilot_says_nothing_of_storages_that_its_task_does_not_write_to(
     assert [storage.full for storage in await dms.storages(everything=True)] == [None, None]
 
 
-async def test_a_full_storage_raises_no_rank(stage: Stage, dms: DmsClient, url: str) -> None:
+async def test_full_storage_raises_no_rank(stage: Stage, dms: DmsClient, url: str) -> None:
     task = await stage.add_task(writing_to(url), jobs=4)
     pilot = await stage.add_pilot()
     await find_no_room(stage, pilot, await stage.lease(pilot, 4))
@@ -202,7 +204,7 @@ async def test_a_full_storage_raises_no_rank(stage: Stage, dms: DmsClient, url: 
     assert (ranked.uid, ranked.failed_attempts, ranked.waited) == (task.uid, 0, 0.0)
 
 
-async def test_people_and_the_catalogue_are_told_what_is_missing(
+async def test_full_storage_is_explained_to_people_and_shown_in_the_catalogue(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     task = await stage.add_task(writing_to(url), jobs=4)
@@ -221,11 +223,11 @@ async def test_people_and_the_catalogue_are_told_what_is_missing(
     assert (await explain_job(stage.context, jobs[0].id)).text.startswith(said)
     (small,) = [one for one in await dms.storages(everything=True) if one.name == "small"]
     assert small.full == "100 B free of 100 B, 300 B needed"
-    assert (small.full_for, small.objection) == (NEEDED, None), "smaller files still go there"
+    assert (small.full_for, small.objection) == (NEEDED, None), "the storage refuses smaller files"
 
     await make_room(catalogue)
     await watch_room(stage.context, dms)
-    await later(stage)
+    await end_pauses(stage)
     await watch_room(stage.context, dms)
     await stage.finish(pilot, *await stage.lease(pilot))
     await watch_room(stage.context, dms)
@@ -242,7 +244,7 @@ async def use_up_capacity(catalogue: Database) -> None:
         )
 
 
-async def test_storage_that_no_job_waits_for_is_shown_as_full_until_it_has_room(
+async def test_full_storage_without_waiting_jobs_is_shown_until_it_has_room(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await use_up_capacity(catalogue)
@@ -255,7 +257,7 @@ async def test_storage_that_no_job_waits_for_is_shown_as_full_until_it_has_room(
         assert not any(one.full for one in await dms.storages(everything=True))
 
 
-async def test_other_tasks_of_a_full_storage_start_no_job_either(
+async def test_full_storage_stops_the_jobs_of_other_tasks_too(
     stage: Stage, dms: DmsClient, catalogue: Database, url: str
 ) -> None:
     await use_up_capacity(catalogue)
@@ -266,10 +268,10 @@ async def test_other_tasks_of_a_full_storage_start_no_job_either(
     assert {job.task_uid for job in await stage.lease(pilot, 4)} == {elsewhere.uid}
 
 
-async def test_smaller_outputs_still_go_to_a_storage_that_is_too_full_for_large_ones(
+async def test_smaller_outputs_still_go_to_a_storage_too_full_for_large_outputs(
     stage: Stage, dms: DmsClient, url: str
 ) -> None:
-    """What they make may let downstream tasks free the room that is missing."""
+    """Downstream tasks may read the smaller files and free the missing room."""
     await stage.add_task(writing_to(url), jobs=1)
     pilot = await stage.add_pilot()
     await find_no_room(stage, pilot, await stage.lease(pilot))
@@ -278,10 +280,10 @@ async def test_smaller_outputs_still_go_to_a_storage_that_is_too_full_for_large_
     assert {job.task_uid for job in await stage.lease(pilot, 4)} == {small.uid}
 
 
-async def test_a_full_disk_of_a_node_is_not_taken_for_a_full_storage(
+async def test_full_disk_of_a_node_is_not_taken_for_a_full_storage(
     stage: Stage, dms: DmsClient, url: str
 ) -> None:
-    """Each attempt there is followed by a longer pause."""
+    """A longer pause follows each attempt on the node."""
     task = await stage.add_task(writing_to(url, retry=1), jobs=1)
     pilot = await stage.add_pilot()
     pauses = []
@@ -294,13 +296,13 @@ async def test_a_full_disk_of_a_node_is_not_taken_for_a_full_storage(
                     "SELECT extract(epoch FROM not_before - now())::float FROM jobs"
                 )
             )
-        await later(stage)
+        await end_pauses(stage)
     assert [round(pause / 5) for pause in pauses] == [1, 2, 4, 8, 16]
     assert (await list_room_waits(stage.context)).waits == []
     assert (await stage.status(task)).failed_attempts == 0
 
 
-async def test_a_pilot_with_a_full_disk_is_shown_so_until_it_takes_jobs_again(
+async def test_pilot_with_a_full_disk_is_shown_as_such_until_it_recovers(
     stage: Stage,
 ) -> None:
     pilot = await stage.add_pilot()

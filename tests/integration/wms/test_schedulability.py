@@ -1,33 +1,33 @@
-"""Whether a task's jobs will ever find a node, from what the database knows of pilots."""
+"""Tasks whose jobs fit no node are found from the pilots that the database knows."""
 
 from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
 
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import NodeResources
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import PilotState, SandboxKind
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import PilotState, SandboxKind
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.pilots.pilots import NodeResources
 from tests.integration.wms.stage import Stage, make_task
 from wms.domain.matching import PilotNode
-from wms.usecases.check_schedulability import check_schedulability, list_unschedulable
 from wms.usecases.context import WmsContext
-from wms.usecases.sign_off_pilot import sign_off_pilot
+from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
+from wms.usecases.tasks.check_schedulability import check_schedulability, list_unschedulable
 
 OLD = "UPDATE pilots SET registered_at = registered_at - interval '1 minute'"
 
 
-async def test_a_task_that_fits_no_pilot(stage: Stage) -> None:
+async def test_task_that_fits_no_pilot_is_unschedulable(stage: Stage) -> None:
     task = await stage.add_task(make_task(resources=Resources(cores=4)), jobs=3)
     await stage.execute("UPDATE tasks SET created_at = created_at - interval '1 minute'")
 
     async def never() -> bool:
         return (await check_schedulability(stage.context, task.uid)).never
 
-    assert not await never(), "no pilot has come yet"
+    assert not await never(), "the task is unschedulable before a pilot has registered"
     small = await stage.add_pilot(cores=2)
-    assert not await never(), "another pilot may be on its way"
+    assert not await never(), "the task is unschedulable before another pilot could register"
     await stage.execute(OLD)
     assert (await check_schedulability(stage.context, task.uid)).reason == (
         "no node fits: a job needs 4 cores, the node has 2 (the largest of 1 pilot)"
@@ -35,13 +35,13 @@ async def test_a_task_that_fits_no_pilot(stage: Stage) -> None:
     large = await stage.add_pilot(cores=4)
     await stage.execute("UPDATE pilots SET state = $2 WHERE uid = $1", large, PilotState.DRAINING)
     await stage.execute(OLD)
-    assert not await never(), "a pilot that drains is started again"
+    assert not await never(), "a draining pilot does not count"
     await stage.execute(
         "UPDATE pilots SET state = $2, seen_at = now() - interval '10 minutes' WHERE uid = $1",
         large,
         PilotState.LOST,
     )
-    assert not await never(), "a pilot that is lost may be back"
+    assert not await never(), "a recently lost pilot does not count"
     await stage.execute(
         "UPDATE pilots SET seen_at = now() - interval '2 hours' WHERE uid = $1", large
     )
@@ -67,7 +67,7 @@ async def test_tasks_that_fit_no_node_are_listed(stage: Stage) -> None:
         return [task.uid for task in found.tasks], found.number
 
     await stage.execute("UPDATE tasks SET created_at = created_at - interval '1 minute'")
-    assert await listed(stage.context) == ([], 0), "no pilot has come yet"
+    assert await listed(stage.context) == ([], 0), "a task is listed before a pilot has registered"
     await stage.add_pilot(cores=2)
     await stage.execute(OLD)
     assert await listed(stage.context) == ([tasks[1].uid, tasks[2].uid], 2)
@@ -81,7 +81,7 @@ async def test_tasks_that_fit_no_node_are_listed(stage: Stage) -> None:
     assert await listed(replace(stage.context, launchable=[large])) == ([], 0)
 
 
-async def test_a_task_that_needs_a_sandbox(stage: Stage) -> None:
+async def test_task_that_needs_a_missing_sandbox_is_unschedulable(stage: Stage) -> None:
     task = await stage.add_task(make_task(sandbox=True), jobs=1)
     await stage.execute("UPDATE tasks SET created_at = created_at - interval '1 minute'")
     await stage.add_pilot()
@@ -94,7 +94,7 @@ async def test_a_task_that_needs_a_sandbox(stage: Stage) -> None:
     assert not (await check_schedulability(stage.context, task.uid)).never
 
 
-async def test_a_task_that_is_at_work_has_an_outlook(stage: Stage) -> None:
+async def test_task_with_leased_jobs_is_schedulable(stage: Stage) -> None:
     task = await stage.add_task(make_task(), jobs=1)
     await stage.lease(await stage.add_pilot())
     assert not (await check_schedulability(stage.context, task.uid)).never

@@ -1,5 +1,4 @@
-"""Two attempts at one job: who is given the second, which of them counts, and what becomes of the
-other."""
+"""Duplicate attempts go to suitable pilots, and only one attempt at a job counts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,27 +7,27 @@ from uuid import UUID
 
 import pytest
 
-from sluice.contracts.naming import output_name
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import JobToken, LeaseRequest, Room
-from sluice.contracts.resources import Amounts
-from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState, ReportAnswer
-from sluice.contracts.steps import RankStep
-from sluice.contracts.tasks import Task
+from sluice.contracts.common.naming import output_name
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, JobState, ReportAnswer
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.jobs.resources import Amounts
+from sluice.contracts.jobs.steps import RankStep
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.pilots.pilots import JobToken, LeaseRequest, Room
 from tests.integration.wms.stage import NOW, Stage, make_task
-from wms.db.leases import ClaimedJob
-from wms.db.worker_times import WorkKind
-from wms.usecases import start_duplicate_attempts
-from wms.usecases.cancel_task import cancel_task
-from wms.usecases.expire_leases import expire_leases
-from wms.usecases.learn_times import learn_times
-from wms.usecases.lease_jobs import lease_jobs
-from wms.usecases.list_pilots import list_pilots
-from wms.usecases.prioritise_step import prioritise_step
-from wms.usecases.read_pilot import read_pilot
-from wms.usecases.read_tasks import read_job
-from wms.usecases.read_timeline import read_timeline
-from wms.usecases.sign_off_pilot import sign_off_pilot
+from wms.db.jobs.leases import ClaimedJob
+from wms.db.pilots.worker_times import WorkKind
+from wms.usecases.leasing import start_duplicate_attempts
+from wms.usecases.leasing.expire_leases import expire_leases
+from wms.usecases.leasing.lease_jobs import lease_jobs
+from wms.usecases.pilots.list_pilots import list_pilots
+from wms.usecases.pilots.read_pilot import read_pilot
+from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
+from wms.usecases.tasks.cancel_task import cancel_task
+from wms.usecases.tasks.prioritise_step import prioritise_step
+from wms.usecases.tasks.read_tasks import read_job
+from wms.usecases.times.learn_times import learn_times
+from wms.usecases.times.read_timeline import read_timeline
 from wms.usecases.ttl_cache import TtlCache
 
 WORK = WorkKind("t", "decode")
@@ -38,7 +37,7 @@ ABANDON, CANCEL = "abandon", "cancel"
 
 @dataclass(frozen=True)
 class Race:
-    """A task with one job, which one pilot runs and another has begun too."""
+    """A task with a job that one pilot runs and another pilot attempts as a duplicate."""
 
     stage: Stage
     task: Task
@@ -68,7 +67,7 @@ async def race(stage: Stage) -> Race:
     return Race(stage, task, slow, quick, first, second)
 
 
-async def test_the_first_report_wins_and_the_other_attempt_is_given_up(race: Race) -> None:
+async def test_first_report_wins_and_the_other_attempt_is_abandoned(race: Race) -> None:
     stage = race.stage
     assert await race.commands(race.slow, race.first) == []
     assert await race.commands(race.quick, race.second) == []
@@ -87,7 +86,7 @@ async def test_the_first_report_wins_and_the_other_attempt_is_given_up(race: Rac
     ]
 
 
-async def test_the_first_attempt_may_win_as_well(race: Race) -> None:
+async def test_first_attempt_may_win_against_the_duplicate(race: Race) -> None:
     assert await race.stage.finish(race.slow, race.first) == [ReportAnswer.ACCEPTED]
     assert await race.commands(race.quick, race.second) == [ABANDON]
     assert await race.stage.finish(race.quick, race.second) == [ReportAnswer.STALE]
@@ -98,9 +97,7 @@ async def test_the_first_attempt_may_win_as_well(race: Race) -> None:
 
 
 @pytest.mark.parametrize("number", [1, 2])
-async def test_a_failure_means_nothing_while_the_other_attempt_goes_on(
-    race: Race, number: int
-) -> None:
+async def test_failure_does_not_count_while_the_other_attempt_runs(race: Race, number: int) -> None:
     stage = race.stage
     mine = [(race.slow, race.first), (race.quick, race.second)]
     (loser, lost), (other, goes_on) = mine if number == 1 else mine[::-1]
@@ -108,7 +105,9 @@ async def test_a_failure_means_nothing_while_the_other_attempt_goes_on(
     status = await stage.status(race.task)
     assert (status.running, status.failed, status.failed_attempts) == (1, 0, 0)
     assert await race.commands(other, goes_on) == []
-    assert await stage.begin_too(loser, goes_on) is None, "not where it failed"
+    assert await stage.begin_too(loser, goes_on) is None, (
+        "the duplicate went to the pilot on which the job failed"
+    )
     assert await stage.finish(other, goes_on) == [ReportAnswer.ACCEPTED]
     assert {(attempt, outcome) for attempt, _, outcome in await race.attempts()} == {
         (lost.attempt, AttemptOutcome.FAILED),
@@ -116,7 +115,7 @@ async def test_a_failure_means_nothing_while_the_other_attempt_goes_on(
     }
 
 
-async def test_there_are_never_three_and_only_some_in_a_row(race: Race) -> None:
+async def test_job_has_at_most_two_attempts_at_a_time_and_two_duplicates(race: Race) -> None:
     stage = race.stage
     third, fourth = [await stage.add_pilot(name=name) for name in ("third", "fourth")]
     assert await stage.begin_too(third, race.first) is None
@@ -125,12 +124,12 @@ async def test_there_are_never_three_and_only_some_in_a_row(race: Race) -> None:
     assert again is not None
     assert again.attempt == 3
     await stage.fail(third, again)
-    assert await stage.begin_too(fourth, race.first) is None, "two were tried"
+    assert await stage.begin_too(fourth, race.first) is None, "a third duplicate began"
     assert await stage.finish(race.slow, race.first) == [ReportAnswer.ACCEPTED]
     assert [number for number, *_ in await race.attempts()] == [1, 2, 3]
 
 
-async def test_the_end_of_both_counts_once_and_the_next_has_a_number_of_its_own(
+async def test_failure_of_both_attempts_counts_once_and_the_next_attempt_has_a_new_number(
     race: Race,
 ) -> None:
     stage = race.stage
@@ -141,10 +140,10 @@ async def test_the_end_of_both_counts_once_and_the_next_has_a_number_of_its_own(
     (third,) = await stage.lease(race.quick)
     assert third.attempt == 3
     await stage.fail(race.quick, third)
-    assert (await stage.status(race.task)).failed == 1, "the second failure that counts"
+    assert (await stage.status(race.task)).failed == 1, "the second failure did not fail the job"
 
 
-async def test_both_may_fall_silent(race: Race) -> None:
+async def test_job_is_ready_again_after_both_attempts_are_lost(race: Race) -> None:
     stage = race.stage
     await stage.overdue(race.first, race.second)
     await stage.expire()
@@ -158,8 +157,8 @@ async def test_both_may_fall_silent(race: Race) -> None:
     assert third.attempt == 3
 
 
-async def test_one_that_is_left_over_keeps_no_expiry_busy(race: Race) -> None:
-    """None should be: but whoever expires leases must not run in circles for it."""
+async def test_leftover_duplicate_does_not_keep_the_expiry_busy(race: Race) -> None:
+    """There should be no leftover, but the expiry must not loop because of it."""
     stage = race.stage
     await stage.finish(race.quick, race.second)
     await stage.execute(
@@ -173,7 +172,7 @@ async def test_one_that_is_left_over_keeps_no_expiry_busy(race: Race) -> None:
     assert (await stage.status(race.task)).finished == 1
 
 
-async def test_the_silence_of_one_leaves_the_job_to_the_other(race: Race) -> None:
+async def test_loss_of_an_attempt_leaves_the_job_to_the_other_attempt(race: Race) -> None:
     stage = race.stage
     await stage.overdue(race.first)
     await stage.beat(race.quick, running=[race.second])
@@ -183,21 +182,21 @@ async def test_the_silence_of_one_leaves_the_job_to_the_other(race: Race) -> Non
     assert await stage.finish(race.quick, race.second) == [ReportAnswer.ACCEPTED]
 
 
-async def test_one_that_is_handed_back_leaves_the_job_to_the_other(race: Race) -> None:
+async def test_returned_duplicate_leaves_the_job_to_the_other_attempt(race: Race) -> None:
     token = JobToken(id=race.second.id, attempt=race.second.attempt)
     await sign_off_pilot(race.stage.context, race.quick, [token])
     assert (await race.stage.status(race.task)).running == 1
     assert await race.stage.finish(race.slow, race.first) == [ReportAnswer.ACCEPTED]
 
 
-async def test_a_cancelation_reaches_both(race: Race) -> None:
+async def test_cancellation_reaches_both_attempts(race: Race) -> None:
     await cancel_task(race.stage.context, race.task.uid)
     for pilot, job in ((race.slow, race.first), (race.quick, race.second)):
         assert len(await race.commands(pilot, job)) == 1
     assert [outcome for _, _, outcome in await race.attempts()] == [AttemptOutcome.CANCELED] * 2
 
 
-async def test_what_takes_too_long_is_stopped_alone(race: Race) -> None:
+async def test_overdue_duplicate_is_stopped_alone(race: Race) -> None:
     stage = race.stage
     await race.commands(race.quick, race.second)
     await stage.execute("UPDATE second_attempts SET started_at = started_at - interval '9 days'")
@@ -207,20 +206,22 @@ async def test_what_takes_too_long_is_stopped_alone(race: Race) -> None:
         race.quick, stage.report_of(race.second, AttemptOutcome.CANCELED)
     ) == [ReportAnswer.ACCEPTED]
     assert (await stage.status(race.task)).running == 1
-    assert (2, race.quick, AttemptOutcome.LOST) in await race.attempts(), "not of its own accord"
+    assert (2, race.quick, AttemptOutcome.LOST) in await race.attempts(), (
+        "the stopped attempt does not count as lost"
+    )
 
 
-async def test_pilots_show_what_they_have(race: Race) -> None:
+async def test_pilots_are_shown_with_both_attempts(race: Race) -> None:
     detail = await read_pilot(race.stage.context, race.quick)
     assert [(job.job_id, job.attempt) for job in detail.jobs] == [(race.second.id, 2)]
     pilots = {pilot.uid: pilot for pilot in (await list_pilots(race.stage.context)).pilots}
     assert (pilots[race.quick].leased, pilots[race.slow].running) == (1, 1)
 
 
-# --- who is given one ---
+# --- Which jobs get a duplicate attempt, and on which pilot ---
 
 
-async def test_the_time_line_shows_both(race: Race) -> None:
+async def test_timeline_shows_both_attempts(race: Race) -> None:
     stage = race.stage
     for pilot, job in ((race.slow, race.first), (race.quick, race.second)):
         await stage.beat(pilot, running=[job])
@@ -236,7 +237,7 @@ async def test_the_time_line_shows_both(race: Race) -> None:
     assert await lanes() == {"slow", "quick"}
     done = stage.report_of(race.second, ended_at=NOW + timedelta(seconds=1))
     await stage.report(race.quick, done)
-    assert await lanes() == {"slow", "quick"}, "what the one did that was given up"
+    assert await lanes() == {"slow", "quick"}, "the abandoned attempt is missing"
 
 
 async def lease(stage: Stage, pilot: UUID, left: Amounts = PLENTY) -> list[ClaimedJob]:
@@ -244,8 +245,8 @@ async def lease(stage: Stage, pilot: UUID, left: Amounts = PLENTY) -> list[Claim
     return (await lease_jobs(stage.context, pilot, request)).jobs
 
 
-async def begun(stage: Stage, slow: UUID, **task: object) -> ClaimedJob:
-    """A job that the slow pilot has been running for 250 s."""
+async def start_straggler(stage: Stage, slow: UUID, **task: object) -> ClaimedJob:
+    """Return a job that the slow pilot has been running for 250 s."""
     await stage.add_task(make_task(**task), jobs=1)
     (job,) = await lease(stage, slow)
     await stage.beat(slow, running=[job])
@@ -257,65 +258,67 @@ async def two_pilots(stage: Stage) -> Sequence[UUID]:
     return [await stage.add_pilot(name=name) for name in ("slow", "quick")]
 
 
-async def test_an_idle_pilot_gets_what_takes_unlikely_long(stage: Stage) -> None:
+async def test_idle_pilot_gets_a_duplicate_of_a_straggler(stage: Stage) -> None:
     slow, quick = await two_pilots(stage)
     await stage.learn(*[(pilot, 9.0 + n) for pilot in (slow, quick) for n in range(3)])
-    job = await begun(stage, slow)
+    job = await start_straggler(stage, slow)
     (second,) = await lease(stage, quick)
     assert (second.id, second.attempt, second.inputs) == (job.id, 2, job.inputs)
 
 
 @pytest.mark.parametrize(("slow_times", "quick_times"), [([], []), ([240.0] * 5, [200.0])])
-async def test_nothing_is_begun_twice_that_is_done_soon_or_of_which_nothing_is_known(
+async def test_job_without_known_run_times_or_close_to_its_end_gets_no_duplicate(
     stage: Stage, slow_times: list[float], quick_times: list[float]
 ) -> None:
     slow, quick = await two_pilots(stage)
     await stage.learn(
         *((slow, took) for took in slow_times), *((quick, took) for took in quick_times)
     )
-    await begun(stage, slow)
+    await start_straggler(stage, slow)
     assert await lease(stage, quick) == []
 
 
-async def test_a_slow_worker_is_helped_before_it_is_late(stage: Stage) -> None:
+async def test_job_on_a_slow_pilot_gets_a_duplicate_before_it_is_late(stage: Stage) -> None:
     slow, quick = await two_pilots(stage)
-    await begun(stage, slow)
+    await start_straggler(stage, slow)
     await stage.learn(*[(slow, 2000.0) for _ in range(3)], (quick, 20.0))
     assert len(await lease(stage, quick)) == 1
 
 
 @pytest.mark.parametrize("task", [{"speculate": False}, {"named": {"licence": 1.0}}])
-async def test_some_jobs_are_never_begun_twice(stage: Stage, task: dict[str, object]) -> None:
+async def test_job_without_speculation_or_with_named_resources_gets_no_duplicate(
+    stage: Stage, task: dict[str, object]
+) -> None:
     slow = await stage.add_pilot(name="slow", named={"licence": 2.0})
     quick = await stage.add_pilot(name="quick", named={"licence": 2.0})
     await stage.learn(*[(pilot, 10.0) for pilot in (slow, quick)])
-    await begun(stage, slow, **task)
+    await start_straggler(stage, slow, **task)
     assert await lease(stage, quick) == []
 
 
-async def test_a_step_that_is_switched_off_gets_none(stage: Stage) -> None:
+async def test_step_that_is_switched_off_gets_no_duplicate(stage: Stage) -> None:
     slow, quick = await two_pilots(stage)
     await stage.learn(*[(pilot, 10.0) for pilot in (slow, quick)])
-    await begun(stage, slow)
+    await start_straggler(stage, slow)
     await prioritise_step(stage.context, RankStep(step="decode", priority=-1))
     assert await lease(stage, quick) == []
 
 
-async def test_a_pilot_of_the_release_before_gets_none(stage: Stage) -> None:
-    """It would be told of needs that it does not know."""
+async def test_pilot_of_the_previous_release_gets_no_duplicate(stage: Stage) -> None:
+    """Such a pilot does not know all needs of the job."""
     slow, former = await two_pilots(stage)
     await stage.learn(*[(pilot, 10.0) for pilot in (slow, former)])
-    await begun(stage, slow)
+    await start_straggler(stage, slow)
     assert await stage.lease(former) == []
     assert len(await lease(stage, former)) == 1
 
 
-async def test_a_job_that_was_tried_often_enough_is_not_looked_at_again(
+async def test_job_with_enough_attempts_is_not_claimed_again(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slow, quick = await two_pilots(stage)
     await stage.learn(*[(pilot, 10.0) for pilot in (slow, quick)])
-    await begun(stage, slow, retry=1)
+    await start_straggler(stage, slow, retry=1)
     (second,) = await lease(stage, quick)
     await stage.fail(quick, second)
     third = await stage.add_pilot(name="third")
@@ -328,11 +331,11 @@ async def test_a_job_that_was_tried_often_enough_is_not_looked_at_again(
     assert await lease(stage, third) == []
 
 
-async def test_a_pilot_that_is_kept_free_stays_free(stage: Stage) -> None:
-    """Second attempts would have a big job wait for ever."""
+async def test_reserved_pilot_gets_no_duplicate(stage: Stage) -> None:
+    """Duplicate attempts would make the big job wait for ever."""
     slow, quick = await two_pilots(stage)
     await stage.learn(*[(pilot, 10.0) for pilot in (slow, quick)])
-    await begun(stage, slow)
+    await start_straggler(stage, slow)
     big = await stage.add_task(make_task(resources=Resources(cores=8)), jobs=1)
     await stage.execute(
         "UPDATE tasks SET created_at = created_at - interval '1 minute' WHERE uid = $1", big.uid
@@ -342,33 +345,33 @@ async def test_a_pilot_that_is_kept_free_stays_free(stage: Stage) -> None:
     assert job.task_uid == big.uid
 
 
-async def test_a_pilot_where_jobs_fail_is_passed_over(stage: Stage) -> None:
+async def test_pilot_whose_jobs_fail_gets_no_duplicate(stage: Stage) -> None:
     slow, bad = await two_pilots(stage)
     await stage.learn(*[(pilot, 10.0) for pilot in (slow, bad)], *[(bad, None)] * 4)
-    await begun(stage, slow)
+    await start_straggler(stage, slow)
     assert await lease(stage, bad) == []
     assert len(await lease(stage, await stage.add_pilot(name="new"))) == 1
 
 
-async def test_a_pilot_too_small_is_passed_over(stage: Stage) -> None:
+async def test_pilot_that_is_too_small_gets_no_duplicate(stage: Stage) -> None:
     slow = await stage.add_pilot(name="slow", cores=8)
     small = await stage.add_pilot(name="small", cores=0.5)
     await stage.learn(*[(pilot, 10.0) for pilot in (slow, small)])
-    await begun(stage, slow)
+    await start_straggler(stage, slow)
     assert await lease(stage, small) == []
 
 
-async def test_jobs_that_wait_go_first(stage: Stage) -> None:
+async def test_ready_jobs_go_before_duplicates(stage: Stage) -> None:
     slow, quick = await two_pilots(stage)
     await stage.learn(*[(pilot, 10.0) for pilot in (slow, quick)])
-    late = await begun(stage, slow)
+    late = await start_straggler(stage, slow)
     task = await stage.add_task(make_task(), jobs=1)
     (job,) = await lease(stage, quick)
     assert job.task_uid == task.uid
     assert (await read_job(stage.context, late.id)).attempt == 1
 
 
-async def test_what_is_known_of_workers_outlives_pilots_and_counts_losers(race: Race) -> None:
+async def test_run_times_outlive_their_pilots_and_include_abandoned_attempts(race: Race) -> None:
     stage = race.stage
     await stage.learn((race.slow, 5.0), (race.quick, 5.0))
     await stage.age(race.first, seconds=250.0)
@@ -381,8 +384,8 @@ async def test_what_is_known_of_workers_outlives_pilots_and_counts_losers(race: 
     assert known.seconds == pytest.approx((5.0 * 250.0) ** 0.5, rel=0.05)
 
 
-async def test_what_others_ended_for_it_is_none_of_its_jobs(race: Race) -> None:
-    """It is known how slow the worker is; not that it succeeds."""
+async def test_abandoned_attempt_counts_as_run_time_but_not_as_success(race: Race) -> None:
+    """The attempt shows how slow the pilot is, but not that its jobs succeed."""
     stage = race.stage
     await stage.learn(*[(race.slow, None)] * 3, (race.quick, 5.0))
     await stage.age(race.first, seconds=250.0)

@@ -1,4 +1,4 @@
-"""Secrets of a job are for the pilot that has it now, and the WMS keeps none."""
+"""Only the pilot that has a job gets its secrets, and the WMS stores none of them."""
 
 from collections.abc import AsyncIterator
 from uuid import UUID, uuid4
@@ -9,22 +9,22 @@ from cryptography.fernet import Fernet
 from pydantic import SecretStr
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import JobToken, LeaseRequest, Room
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.resources import Amounts
-from sluice.contracts.secrets import NewSecret, SecretRef
-from sluice.contracts.tasks import Task
-from sluice.servicekit.http import Health, create_app
+from sluice.contracts.access.secrets import NewSecret, SecretRef
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.jobs.resources import Amounts
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.pilots.pilots import JobToken, LeaseRequest, Room
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.sealing import Sealer
+from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.wms.stage import Stage, make_task
 from wms.api.pilot_protocol import pilot_protocol_router
-from wms.usecases.give_secrets import GiveSecrets
-from wms.usecases.known_pilots import RevokedSites
-from wms.usecases.lease_jobs import lease_jobs
+from wms.usecases.leasing.give_secrets import GiveSecrets
+from wms.usecases.leasing.lease_jobs import lease_jobs
+from wms.usecases.pilots.known_pilots import RevokedSites
 
 KEY = Fernet.generate_key().decode()
 VALUE = "hunter2-hunter2"
@@ -53,14 +53,16 @@ def giving(stage: Stage, operator: Operator, key: str = KEY) -> GiveSecrets:
     return GiveSecrets(stage.context, operator.client, Sealer(SecretStr(key)))
 
 
-async def test_who_has_the_job_gets_them(stage: Stage, operator: Operator) -> None:
+async def test_pilot_that_has_the_job_gets_its_secrets(stage: Stage, operator: Operator) -> None:
     pilot, give = await stage.add_pilot(), giving(stage, operator)
     _, job = await leased(stage, pilot)
     values = (await give(pilot, job)).values
     assert {port: value.get_secret_value() for port, value in values.items()} == {"key": VALUE}
 
 
-async def test_nobody_else_gets_them(stage: Stage, operator: Operator) -> None:
+async def test_other_pilots_and_ended_leases_get_no_secrets(
+    stage: Stage, operator: Operator
+) -> None:
     pilot, other, give = (
         await stage.add_pilot(),
         await stage.add_pilot(),
@@ -86,7 +88,9 @@ async def test_nobody_else_gets_them(stage: Stage, operator: Operator) -> None:
             await transaction.connection.execute("UPDATE jobs SET lease_until = $1", before)
 
 
-async def test_what_cannot_be_had_is_told(stage: Stage, operator: Operator) -> None:
+async def test_unavailable_secret_is_refused_with_the_reason(
+    stage: Stage, operator: Operator
+) -> None:
     pilot, give = await stage.add_pilot(), giving(stage, operator)
     _, other = await leased(stage, pilot, template="another")
     with pytest.raises(Conflict, match="is not for template 'another'"):
@@ -99,7 +103,9 @@ async def test_what_cannot_be_had_is_told(stage: Stage, operator: Operator) -> N
         await give(pilot, job)
 
 
-async def test_the_answer_is_kept_by_nobody(stage: Stage, operator: Operator) -> None:
+async def test_answer_with_secrets_is_neither_cached_nor_stored(
+    stage: Stage, operator: Operator
+) -> None:
     pilot = await stage.add_pilot()
     _, job = await leased(stage, pilot)
     router = pilot_protocol_router(
@@ -124,7 +130,7 @@ async def test_the_answer_is_kept_by_nobody(stage: Stage, operator: Operator) ->
             assert VALUE not in str([row["text"] for row in rows])
 
 
-async def test_a_pilot_of_the_release_before_gets_no_such_job(stage: Stage) -> None:
+async def test_pilot_of_the_previous_release_gets_no_jobs_with_secrets(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     await stage.add_task(make_task(secrets={"key": REF}), jobs=1)
     former = await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1))

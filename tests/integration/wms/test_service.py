@@ -1,4 +1,4 @@
-"""The whole service: message in, jobs leased and reported over REST, messages out."""
+"""The WMS works as a whole: a task message in, jobs over REST, messages out."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -13,12 +13,23 @@ from dms.settings import DmsSettings
 from dms.wiring import build as build_dms
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
-from sluice.contracts.ask import Ask
-from sluice.contracts.asking import AnsweredJob
-from sluice.contracts.datasets import Dataset, NewDataset, NewFile, NewStorage
+from sluice.contracts.common.naming import output_name
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.common.states import (
+    AttemptOutcome,
+    DatasetState,
+    DatasetType,
+    JobState,
+    ReportAnswer,
+    StorageType,
+    TaskState,
+)
+from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile, NewStorage
+from sluice.contracts.human_tasks.ask import Ask
+from sluice.contracts.human_tasks.asking import AnsweredJob
+from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.messages import WMS_TASKS, CloudEvent
-from sluice.contracts.naming import output_name
-from sluice.contracts.pilots import (
+from sluice.contracts.pilots.pilots import (
     AttemptReport,
     Lease,
     LeasedJob,
@@ -29,20 +40,9 @@ from sluice.contracts.pilots import (
     Report,
     SignOff,
 )
-from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.states import (
-    AttemptOutcome,
-    DatasetState,
-    DatasetType,
-    JobState,
-    ReportAnswer,
-    StorageType,
-    TaskState,
-)
-from sluice.contracts.tasks import Task
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
@@ -115,12 +115,12 @@ class System:
 async def system(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[System]:
     broker, dms_url, wms_url = [await make_database() for _ in range(3)]
     links, transport = ProcessLinks(), open_transport(broker, sluice_topology())
-    # The files of its data sets are made up.
+    # The files of its data sets do not exist.
     of_dms = DmsSettings(
         database_url=dms_url, broker_url=broker, storage_roots=str(tmp_path), verify_files=False
     )
     dms = build_dms(of_dms, links=links, transport=transport)
-    # Periods that no test outlasts: what happens, happens because an event said so.
+    # The periods outlast every test, so that only events cause progress.
     settings = WmsSettings(
         database_url=wms_url,
         broker_url=broker,
@@ -143,7 +143,7 @@ async def system(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterato
 
 
 def finished(task: Task, jobs: Sequence[LeasedJob]) -> Report:
-    """A report of success on each, with its output."""
+    """Return a report of success for the jobs, each with an output."""
     return Report(
         reports=[
             AttemptReport(
@@ -169,7 +169,7 @@ def finished(task: Task, jobs: Sequence[LeasedJob]) -> Report:
 
 
 async def lease_all(system: System, task: Task, pilot: UUID) -> Lease:
-    """The pilot asks for its five jobs while its input is open; then it is closed."""
+    """Let the pilot ask for five jobs while the input is open, and then close the input."""
 
     async def waits() -> bool:
         known = (await system.wms.tasks([task.uid])).tasks
@@ -182,8 +182,8 @@ async def lease_all(system: System, task: Task, pilot: UUID) -> Lease:
         return await asked
 
 
-async def test_task_message_to_closed_data_sets(system: System) -> None:
-    """Invariants 2 and 5; the message is delivered twice, the input closes after it came."""
+async def test_task_message_leads_to_closed_data_sets(system: System) -> None:
+    """Invariants 2 and 5: the message comes twice, and the input closes afterwards."""
     task = await system.task(files=5)
     await system.send(task, times=2)
     pilot = await system.pilot()
@@ -217,8 +217,8 @@ async def test_task_message_to_closed_data_sets(system: System) -> None:
     await system.wms.sign_off(pilot, SignOff())
 
 
-async def test_what_people_answer_closes_the_data_sets(system: System) -> None:
-    """Asked for and answered by the routes of the service that asks."""
+async def test_answers_of_people_close_the_data_sets(system: System) -> None:
+    """The items are listed and answered over the routes of the WMS."""
     plain = await system.task(files=3)
     ask = plain.needs.model_copy(update={"ask": Ask(question="Is it sharp?")})
     task = plain.model_copy(update={"needs": ask})
@@ -226,11 +226,11 @@ async def test_what_people_answer_closes_the_data_sets(system: System) -> None:
     await system.dms.close_dataset(task.main_input.dat_in_uid)
 
     async def is_asked() -> bool:
-        return [one.asked for one in (await system.wms.asked_tasks()).tasks] == [3]
+        return [one.asked for one in (await system.wms.human_tasks()).tasks] == [3]
 
     await eventually(is_asked)
-    first = (await system.wms.asked_jobs(task.uid, limit=2)).jobs
-    jobs = [*first, *(await system.wms.asked_jobs(task.uid, first[-1].id)).jobs]
+    first = (await system.wms.human_jobs(task.uid, limit=2)).jobs
+    jobs = [*first, *(await system.wms.human_jobs(task.uid, first[-1].id)).jobs]
     assert [job.input.name for job in jobs] == ["f0", "f1", "f2"]
     given = [
         AnsweredJob(
@@ -260,11 +260,11 @@ async def test_what_people_answer_closes_the_data_sets(system: System) -> None:
         return (written.state, written.count_files) == (DatasetState.CLOSED, 3)
 
     await eventually(closed)
-    assert (await system.wms.asked_tasks()).tasks == []
+    assert (await system.wms.human_tasks()).tasks == []
 
 
 async def _is_shown(system: System, task: Task, pilot: UUID) -> None:
-    """The task whose five jobs the pilot has finished, its jobs, and the pilot."""
+    """Check that the finished task, its jobs and the pilot are shown."""
     page = await system.wms.jobs(task.uid, state=JobState.FINISHED, limit=2)
     assert ([job.inputs for job in page.jobs], page.after) == ([["f0"], ["f1"]], "1")
     jobs = system.wms.all_jobs(task.uid, state=JobState.FINISHED, page=2)
@@ -308,7 +308,7 @@ async def _has_jobs(system: System, task: Task) -> bool:
     return any(known.total for known in (await system.wms.tasks([task.uid])).tasks)
 
 
-async def test_health_and_metrics(system: System) -> None:
+async def test_health_metrics_and_openapi_document_are_served(system: System) -> None:
     assert (await system.http.get("/readyz")).json() == {"database": "ok", "transport": "ok"}
     assert "sluice_jobs_leased_total" in (await system.http.get("/metrics")).text
     assert (await system.http.get("/api/openapi.json")).json()["paths"][
@@ -317,7 +317,9 @@ async def test_health_and_metrics(system: System) -> None:
 
 
 @pytest.mark.parametrize("end", ["0002-01-01T00:00:00Z", "9998-12-31T23:59:59Z"])
-async def test_no_period_is_beyond_the_first_or_the_last_day(system: System, end: str) -> None:
+async def test_times_of_a_period_at_the_limits_of_the_calendar_are_answered(
+    system: System, end: str
+) -> None:
     answer = await system.http.get("/api/v1/times", params={"until": end})
     assert answer.is_success, answer.text
     assert answer.json()["steps"] == []

@@ -1,4 +1,4 @@
-"""Sites enrol their pilots within what they may, and are sent away with all of them."""
+"""Sites enrol pilots within their limits, and a revoked site loses all of its pilots."""
 
 import asyncio
 import time
@@ -14,20 +14,20 @@ import httpx
 import pytest
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER, CallingService
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.sites import SITE_TOKEN_PREFIX, NewSite
-from sluice.contracts.states import PilotState
+from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER, CallingService
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.common.states import PilotState
+from sluice.contracts.pilots.sites import SITE_TOKEN_PREFIX, NewSite
 from sluice.pilot_access.key import PilotKey
 from sluice.servicekit.access.authentication import Authentication
 from sluice.servicekit.access.principal import ServiceCaller
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from tests.waiting import eventually
 from wms.settings import WmsSettings
-from wms.usecases import known_pilots
+from wms.usecases.pilots import known_pilots
 from wms.wiring import build
 
 OF_THE_SYSTEM = "a-token-of-the-system"
@@ -35,14 +35,14 @@ OF_THE_SYSTEM = "a-token-of-the-system"
 
 @dataclass
 class Wms:
-    """``http``: as whoever sends a token. ``operator``: as the operator service."""
+    """A WMS. ``http`` sends any token, and ``operator`` acts as the operator service."""
 
     http: httpx.AsyncClient
     operator: WmsClient
     database_url: str
 
     async def add(self, name: str = "cern", **told: Any) -> str:
-        """What its pilots enrol with."""
+        """Add a site and return the secret with which its pilots enrol."""
         given = await self.operator.add_site(NewSite(name=name, **told))
         return given.secret.get_secret_value()
 
@@ -64,7 +64,7 @@ class Pilot:
         self._resources = {"cores": 1, "ram": 1000, "disk": 1000, **resources}
 
     def started_again(self) -> "Pilot":
-        """With the key of the folder that both have."""
+        """Return a new pilot with the same key, as if started again in the same folder."""
         again = Pilot(self._wms, **self._resources)
         again._key = self._key
         return again
@@ -72,7 +72,7 @@ class Pilot:
     async def register(
         self, enrolment: str, *, key: PilotKey | None = None, shown: bool = True
     ) -> int:
-        """``shown``: whether it shows its key, as one of the release before does not."""
+        """Register the pilot. Without ``shown`` it shows no key, as in the previous release."""
         headers = {"authorization": f"Bearer {enrolment}"}
         if shown:
             headers[PILOT_PROOF_HEADER] = (key or self._key).proof(time.time())
@@ -119,7 +119,7 @@ async def wms(database_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
         yield Wms(http, operator, database_url)
 
 
-async def test_a_site_is_added_listed_and_revoked(wms: Wms) -> None:
+async def test_site_is_added_listed_and_revoked(wms: Wms) -> None:
     secret = await wms.add(most_pilots=3, labels=["zone"], resources=["licence"], days=2)
     assert secret.startswith(SITE_TOKEN_PREFIX)
     with pytest.raises(Conflict, match="there is a site 'cern'"):
@@ -147,7 +147,7 @@ async def test_a_site_is_added_listed_and_revoked(wms: Wms) -> None:
     assert again not in kept
 
 
-async def test_a_sites_pilot_works_until_the_site_is_revoked(wms: Wms) -> None:
+async def test_pilot_of_a_site_works_until_the_site_is_revoked(wms: Wms) -> None:
     secret = await wms.add()
     mine, foreign, ours = Pilot(wms), Pilot(wms), Pilot(wms)
     assert await mine.register(secret) == 200
@@ -168,13 +168,13 @@ async def test_a_sites_pilot_works_until_the_site_is_revoked(wms: Wms) -> None:
         assert await ask == 401
     assert "the site cern was revoked" in mine.said
     await wms.add()
-    assert await mine.heartbeat() == 401, "another site of that name is another one"
+    assert await mine.heartbeat() == 401, "a new site of the same name took the pilot over"
     assert await foreign.heartbeat() == 200
     assert await ours.heartbeat() == 200
 
 
-async def test_who_has_enrolled_stays_when_no_new_ones_may_come(wms: Wms) -> None:
-    """An outage may outlast both its token and the enrolment."""
+async def test_enrolled_pilot_stays_after_the_enrolment_has_expired(wms: Wms) -> None:
+    """An outage may outlast the pilot's token and the enrolment."""
     secret = await wms.add()
     mine = Pilot(wms)
     assert await mine.register(secret) == 200
@@ -185,12 +185,13 @@ async def test_who_has_enrolled_stays_when_no_new_ones_may_come(wms: Wms) -> Non
     late = Pilot(wms)
     assert await late.register(secret) == 401
     assert "no new pilot of the site cern may come any more" in late.said
-    assert await mine.register(secret, key=PilotKey.new()) == 401, "nor as one that is there"
+    assert await mine.register(secret, key=PilotKey.new()) == 401, (
+        "a pilot with another key registered in its place"
+    )
 
 
-async def test_who_was_killed_comes_back_when_no_new_ones_may_come(wms: Wms) -> None:
-    """Each start of a pilot has a uid of its own, and the key of its folder; a copy of the key is
-    good for one at a time."""
+async def test_killed_pilot_comes_back_after_the_enrolment_has_expired(wms: Wms) -> None:
+    """Each start has a new uid and the key of the folder, which one pilot at a time may use."""
     secret = await wms.add()
     mine = Pilot(wms)
     assert await mine.register(secret) == 200
@@ -203,10 +204,10 @@ async def test_who_was_killed_comes_back_when_no_new_ones_may_come(wms: Wms) -> 
     assert await again.register(secret) == 200
     assert await again.heartbeat() == 200
     assert await third.register(secret) == 403
-    assert await mine.register(secret) == 200, "the next start reports in its name"
+    assert await mine.register(secret) == 200, "the earlier uid cannot register for its reports"
 
 
-async def test_a_site_offers_what_it_may_and_no_more(wms: Wms) -> None:
+async def test_site_offers_only_allowed_labels_and_resources(wms: Wms) -> None:
     secret = await wms.add(labels=["zone"], resources=[])
     assert await Pilot(wms, labels={"zone": "a"}).register(secret) == 200
     greedy = Pilot(wms, labels={"zone": "a", "trusted": "yes"}, named={"licence": 5})
@@ -216,18 +217,18 @@ async def test_a_site_offers_what_it_may_and_no_more(wms: Wms) -> None:
     assert await greedy.register(OF_THE_SYSTEM) == 200
 
 
-async def test_a_site_has_no_more_pilots_than_it_may(wms: Wms) -> None:
+async def test_site_has_at_most_its_number_of_pilots(wms: Wms) -> None:
     secret = await wms.add(most_pilots=2)
     first, second, third = (Pilot(wms) for _ in range(3))
     assert [await pilot.register(secret) for pilot in (first, second, third)] == [200, 200, 403]
     assert "it may have 2 at a time, and has 2" in third.said
-    assert await second.register(secret) == 200, "one that is there, again"
+    assert await second.register(secret) == 200, "a registered pilot cannot register again"
     assert await first.ask("sign-off", {"returned": []}) == 204
     assert await third.register(secret) == 200
     assert await first.register(secret) == 403
 
 
-async def test_many_that_register_at_a_time_are_not_too_many(wms: Wms) -> None:
+async def test_concurrent_registrations_do_not_exceed_the_limit_of_a_site(wms: Wms) -> None:
     secret = await wms.add(most_pilots=2)
     answers = await asyncio.gather(*(Pilot(wms).register(secret) for _ in range(16)))
     assert sorted(answers) == [200] * 2 + [403] * 14
@@ -235,7 +236,7 @@ async def test_many_that_register_at_a_time_are_not_too_many(wms: Wms) -> None:
     assert cern.pilots == 2
 
 
-async def test_a_lost_one_registers_again_and_has_lost_its_place(wms: Wms) -> None:
+async def test_lost_pilot_of_a_full_site_loses_its_place(wms: Wms) -> None:
     secret = await wms.add(most_pilots=1)
     first, second, ours = Pilot(wms), Pilot(wms), Pilot(wms)
     assert await first.register(secret) == 200
@@ -246,25 +247,25 @@ async def test_a_lost_one_registers_again_and_has_lost_its_place(wms: Wms) -> No
     assert await ours.heartbeat() == 200
 
 
-async def test_who_waits_for_work_gets_none_after_his_site_was_revoked(wms: Wms) -> None:
+async def test_waiting_lease_request_gets_no_job_after_its_site_is_revoked(wms: Wms) -> None:
     secret = await wms.add()
     mine = Pilot(wms)
     assert await mine.register(secret) == 200
     waiting = asyncio.create_task(mine.ask("lease", {"jobs": 1, "wait": 60}))
-    await eventually(partial(_waits, wms), what="the request waits")
+    await eventually(partial(_has_arrived, wms), what="the request waits")
     await wms.operator.revoke_site("cern")
     async with asyncio.timeout(30):
         assert await waiting == 200
     assert '"jobs":[]' in mine.said
 
 
-async def _waits(wms: Wms) -> bool:
-    """The request of the only pilot has been looked at."""
+async def _has_arrived(wms: Wms) -> bool:
+    """Return whether the request of the only pilot has arrived."""
     [row] = await wms.execute("SELECT seen_at > registered_at AS seen FROM pilots")
     return bool(row["seen"])
 
 
-async def test_a_site_cannot_take_a_pilot_without_a_key_nor_have_one(wms: Wms) -> None:
+async def test_site_can_neither_take_over_nor_enrol_a_pilot_without_a_key(wms: Wms) -> None:
     secret = await wms.add()
     old = Pilot(wms)
     assert await old.register(OF_THE_SYSTEM, shown=False) == 200
@@ -274,12 +275,12 @@ async def test_a_site_cannot_take_a_pilot_without_a_key_nor_have_one(wms: Wms) -
 
 
 @pytest.mark.parametrize("made_up", ["sluice-site_made-up", "sluice-site_", "x" * 5000])
-async def test_what_is_no_sites_token_enrols_nobody(wms: Wms, made_up: str) -> None:
+async def test_invalid_site_token_enrols_no_pilot(wms: Wms, made_up: str) -> None:
     await wms.add()
     assert await Pilot(wms).register(made_up) == 401
 
 
-async def test_a_pilots_token_says_which_site_it_is_of(wms: Wms) -> None:
+async def test_pilot_is_recorded_with_its_site_and_others_cannot_use_its_token(wms: Wms) -> None:
     secret = await wms.add()
     mine = Pilot(wms)
     await mine.register(secret)
@@ -291,8 +292,8 @@ async def test_a_pilots_token_says_which_site_it_is_of(wms: Wms) -> None:
     assert await stranger.heartbeat() == 403
 
 
-async def test_a_site_speaks_of_its_own_workers_alone(wms: Wms) -> None:
-    """What is known of workers goes by name and host, which a pilot says of itself."""
+async def test_pilots_of_a_site_are_known_as_workers_of_their_site_only(wms: Wms) -> None:
+    """Workers are known by name and host, which a pilot chooses itself."""
     mine, foreign, ours = (Pilot(wms) for _ in range(3))
     assert await ours.register(OF_THE_SYSTEM) == 200
     await wms.execute("UPDATE pilots SET state = $1", PilotState.LOST)

@@ -1,4 +1,4 @@
-"""From the files of a data set to jobs, with the real DMS."""
+"""Files of a data set become jobs, with the real DMS."""
 
 import asyncio
 from pathlib import Path
@@ -8,14 +8,14 @@ from uuid import UUID, uuid4
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import NewDataset, NewFile
-from sluice.contracts.plan import Boundary, MergeGroups
-from sluice.contracts.states import DatasetType, JobState, TaskMode, TaskState
-from sluice.contracts.tasks import Task
+from sluice.contracts.common.states import DatasetType, JobState, TaskMode, TaskState
+from sluice.contracts.data.datasets import NewDataset, NewFile
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.templates.plan import Boundary, MergeGroups
 from tests.integration.wms.stage import CHECKSUM, Stage, make_task
-from wms.usecases.accept_task import accept_task
-from wms.usecases.cancel_task import cancel_task
-from wms.usecases.split_task import split_waiting_tasks
+from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.tasks.accept_task import accept_task
+from wms.usecases.tasks.cancel_task import cancel_task
 
 
 async def make_dataset(
@@ -25,7 +25,7 @@ async def make_dataset(
         DatasetType.INPUT if files else DatasetType.INTERMEDIATE
     )  # an input without files cannot be closed
     if seqs and len(set(seqs)) < files:
-        kind = DatasetType.LOGS  # of all others the DMS takes no two files with one number
+        kind = DatasetType.LOGS  # other data sets refuse equal numbers
     dataset = await dms.register_dataset(NewDataset(name=f"d-{uuid4()}", type=kind))
     new = [
         NewFile(
@@ -60,10 +60,10 @@ async def jobs_of(stage: Stage, task: Task) -> list[tuple[int, list[str]]]:
     return [(row["seq"], [file["name"] for file in row["inputs"]]) for row in rows]
 
 
-async def test_map_makes_one_job_a_file_in_order(
+async def test_map_makes_a_job_for_each_file_in_order(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Invariant 8: a job's seq is its file's, gaps included."""
+    """Invariant 8: a job has the number of its file, gaps included."""
     seqs = [0, 1, 5, 7, 100, 101]
     uid = await make_dataset(dms, tmp_path, files=6, seqs=seqs)
     task = await accept(stage, make_task(dat_in_uid=uid))
@@ -86,10 +86,10 @@ async def test_map_makes_one_job_a_file_in_order(
         (MergeGroups(bytes=1), [1] * 25),
     ],
 )
-async def test_merge_groups_go_over_page_borders_and_survive_any_crash(
+async def test_merge_groups_are_the_same_after_a_kill_at_every_page(
     stage: Stage, dms: DmsClient, tmp_path: Path, groups: MergeGroups, expected: list[int]
 ) -> None:
-    """Invariants 7 and 8: killed at every page in turn, it makes the jobs of an undisturbed run."""
+    """Invariants 7 and 8: the jobs are those of a run without kills."""
     uid = await make_dataset(dms, tmp_path, files=25)
     task = await accept(stage, make_task(dat_in_uid=uid, mode=TaskMode.MERGE, groups=groups))
     died = 0
@@ -107,10 +107,10 @@ async def test_merge_groups_go_over_page_borders_and_survive_any_crash(
     assert (await stage.status(task)).state is TaskState.ACTIVE
 
 
-async def test_map_killed_at_every_page_doubles_nothing(
+async def test_map_killed_at_every_page_makes_no_duplicate_jobs(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Invariant 7."""
+    """Invariant 7: another splitter goes on."""
     uid = await make_dataset(dms, tmp_path, files=25)
     task = await accept(stage, make_task(dat_in_uid=uid))
     for _ in range(7):
@@ -128,7 +128,7 @@ async def test_map_killed_at_every_page_doubles_nothing(
 async def test_many_splitters_make_every_job_once(
     stage: Stage, second: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Invariant 7: run twice."""
+    """Invariant 7: several splitters run at the same time."""
     uid = await make_dataset(dms, tmp_path, files=40)
     tasks = [await accept(stage, make_task(dat_in_uid=uid)) for _ in range(5)]
     await asyncio.gather(
@@ -138,7 +138,7 @@ async def test_many_splitters_make_every_job_once(
         assert [seq for seq, _ in await jobs_of(stage, task)] == list(range(40))
 
 
-async def test_open_data_set_is_waited_for_with_a_reason(
+async def test_task_waits_for_an_open_data_set_with_the_reason(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=3, close=False)
@@ -153,7 +153,7 @@ async def test_open_data_set_is_waited_for_with_a_reason(
     assert (await stage.status(task)).total == 3
 
 
-async def test_an_unknown_or_deleted_input_fails_the_task(
+async def test_unknown_or_deleted_input_fails_the_task(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     unknown = await accept(stage, make_task())
@@ -167,7 +167,7 @@ async def test_an_unknown_or_deleted_input_fails_the_task(
         assert (await stage.sent()).close_at[task.main_output.dat_out_uid] == [0]
 
 
-async def test_an_empty_input_gives_an_empty_output_or_one_merge_of_nothing(
+async def test_empty_input_gives_an_empty_output_or_a_merge_of_no_files(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     uid = await make_dataset(dms, tmp_path, files=0)
@@ -188,7 +188,7 @@ async def test_an_empty_input_gives_an_empty_output_or_one_merge_of_nothing(
     assert await jobs_of(stage, merge) == [(0, [])]
 
 
-async def test_two_files_with_one_number_fail_the_task(
+async def test_equal_sequence_numbers_fail_the_task(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariant 8 cannot hold for such an input."""
@@ -201,7 +201,7 @@ async def test_two_files_with_one_number_fail_the_task(
     assert "two files with sequence number 2, one of them f00002" in status.reason
 
 
-async def test_canceled_while_splitting_adds_no_more_jobs(
+async def test_task_canceled_during_splitting_gets_no_more_jobs(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     """Invariant 5: a final task stays final, however far its splitting was."""
@@ -220,10 +220,10 @@ async def test_canceled_while_splitting_adds_no_more_jobs(
     assert await stage.states(task) == {JobState.CANCELED: 4}
 
 
-async def test_decided_by_jobs_that_ended_while_splitting_went_on(
+async def test_boundary_is_judged_only_after_splitting(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Boundary conditions are weighed once all jobs exist, not before."""
+    """Jobs that ended during the splitting count once all jobs exist."""
     task = make_task(
         dat_in_uid=await make_dataset(dms, tmp_path, files=10),
         retry=1,
@@ -242,11 +242,11 @@ async def test_decided_by_jobs_that_ended_while_splitting_went_on(
 
 
 class Killed(BaseException):
-    """Stands for the death of the process: nothing handles it."""
+    """The death of the process, which nothing handles."""
 
 
 class Dying(DmsClient):
-    """Dies when it is asked for one page more than ``pages``."""
+    """A client that dies when it is asked for a page more than ``pages``."""
 
     def __init__(self, dms: DmsClient, *, pages: int) -> None:
         super().__init__(dms._http)

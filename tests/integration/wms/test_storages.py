@@ -1,19 +1,19 @@
-"""Where pilots may remove what their attempts wrote."""
+"""Pilots are told on which storages they may remove files of their attempts."""
 
 from uuid import uuid4
 
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import NewStorage
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import StorageType
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import NewStorage
 from sluice.storage import local_url
 from tests.integration.wms.stage import Stage
-from wms.usecases.list_storage_urls import list_storage_urls
+from wms.usecases.limits.list_storage_urls import list_storage_urls
 
 
-async def test_a_pilot_is_told_the_storages_that_jobs_write_to_and_may_have_written_to(
+async def test_pilot_gets_the_storages_that_jobs_may_have_written_to(
     stage: Stage, dms: DmsClient, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     pilot = await stage.add_pilot()
@@ -29,6 +29,6 @@ async def test_a_pilot_is_told_the_storages_that_jobs_write_to_and_may_have_writ
     assert set(found.urls) == {urls[kind] for kind in kinds}
 
 
-async def test_nobody_else_is_told(stage: Stage, dms: DmsClient) -> None:
+async def test_unknown_pilot_gets_no_storages(stage: Stage, dms: DmsClient) -> None:
     with pytest.raises(NotFound):
         await list_storage_urls(stage.context, dms, uuid4())

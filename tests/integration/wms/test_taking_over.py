@@ -1,5 +1,4 @@
-"""Finished jobs of a task before are taken over, with the real DMS: they do not run again, their
-outputs are the new task's."""
+"""A rerun takes over finished jobs with their outputs, with the real DMS."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -8,21 +7,20 @@ from uuid import UUID
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.plan import Boundary
-from sluice.contracts.states import InputMode, JobState, TaskState
-from sluice.contracts.tasks import ReusedTask, Task, TaskInput, TaskOutput
+from sluice.contracts.common.states import InputMode, JobState, TaskState
+from sluice.contracts.jobs.tasks import ReusedTask, Task, TaskInput, TaskOutput
+from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.catalogue import deliver, new_output
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
-from wms.usecases.check_outputs import CheckOutputs
-from wms.usecases.explain import explain_job
-from wms.usecases.split_task import split_waiting_tasks
+from wms.usecases.leasing.explain import explain_job
+from wms.usecases.reports.check_outputs import CheckOutputs
+from wms.usecases.splitting.split_task import split_waiting_tasks
 
 
 class Twice:
-    """A task over eight files, and the same once more, which takes over what the first one has
-    finished."""
+    """A task over eight files, and a rerun that takes over its finished jobs."""
 
     def __init__(self, stage: Stage, dms: DmsClient, folder: Path) -> None:
         self.stage, self.dms, self.folder = stage, dms, folder
@@ -43,7 +41,7 @@ class Twice:
         )
 
     async def first(self, *, fail: set[int], deliver: bool = True, **more: object) -> Task:
-        """Jobs ``fail`` fail; of the others the even ones have a file at the port ``side``."""
+        """Run the first task. Jobs ``fail`` fail, and other even jobs fill the port ``side``."""
         task = await self.task(**more)
         await split_waiting_tasks(self.stage.context, self.dms)
         pilot = await self.stage.add_pilot()
@@ -96,13 +94,13 @@ async def test_jobs_whose_outputs_are_lost_run_again(twice: Twice) -> None:
     looking = replace(twice.stage.context, look_at_outputs=CheckOutputs(twice.dms, content=False))
     await split_waiting_tasks(looking, twice.dms)
     status = await twice.stage.status(second)
-    assert (status.finished, status.ready) == (1, 7), "one output is there, the others are lost"
+    assert (status.finished, status.ready) == (1, 7), "jobs with lost outputs were taken over"
 
 
-async def test_only_what_failed_runs_again_and_the_output_is_complete_and_in_order(
+async def test_rerun_runs_only_failed_jobs_and_its_output_is_complete_and_ordered(
     twice: Twice,
 ) -> None:
-    """Invariants 5 and 8."""
+    """Invariants 5 and 8: counts add up, and files keep their order."""
     uid = await make_dataset(twice.dms, twice.folder, files=8)
     first = await twice.first(fail={2, 5}, dat_in_uid=uid)
     assert (await twice.stage.status(first)).state is TaskState.FAILED
@@ -128,7 +126,7 @@ async def test_only_what_failed_runs_again_and_the_output_is_complete_and_in_ord
         for seq, folder in await twice.files(second.main_output.dat_out_uid)
         if folder == str(second.main_output.dat_out_uid)
     }
-    assert where == {2, 5}, "the others lie where the first task put them"
+    assert where == {2, 5}, "files that were taken over have moved"
     assert [seq for seq, _ in await twice.files(second.outputs[1:][0].dat_out_uid)] == [
         0,
         2,
@@ -138,11 +136,11 @@ async def test_only_what_failed_runs_again_and_the_output_is_complete_and_in_ord
     ]
     for out in second.outputs:
         assert (await twice.dms.dataset(out.dat_out_uid)).state.readable, (
-            "closed at the right count"
+            "the output is not closed at its number of files"
         )
 
 
-async def test_what_was_counted_in_outputs_that_are_taken_over_is_counted_once(
+async def test_counts_in_outputs_that_are_taken_over_are_added_once(
     twice: Twice,
 ) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=4)
@@ -174,7 +172,7 @@ def counted(report: AttemptReport, **counts: int) -> AttemptReport:
     )
 
 
-async def test_all_taken_over_ends_at_once(twice: Twice) -> None:
+async def test_rerun_that_takes_over_all_jobs_ends_at_once(twice: Twice) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=4)
     first = await twice.first(fail=set(), dat_in_uid=uid)
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
@@ -185,7 +183,7 @@ async def test_all_taken_over_ends_at_once(twice: Twice) -> None:
     third = await twice.task(dat_in_uid=uid, taken_over=over(second))
     await split_waiting_tasks(twice.stage.context, twice.dms)
     assert (await twice.stage.status(third)).state is TaskState.FINISHED, (
-        "what was taken over is taken over again"
+        "jobs that were taken over were not taken over again"
     )
     async with twice.stage.database.connection() as connection:
         job = await connection.fetchval(
@@ -195,7 +193,7 @@ async def test_all_taken_over_ends_at_once(twice: Twice) -> None:
     assert said.startswith("Finished: taken over from job ")
 
 
-async def test_boundaries_are_judged_over_the_whole(twice: Twice) -> None:
+async def test_boundary_is_judged_over_new_jobs_and_jobs_taken_over(twice: Twice) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=8)
     first = await twice.first(fail={0, 1}, dat_in_uid=uid)
     assert (await twice.stage.status(first)).finished == 6
@@ -209,8 +207,8 @@ async def test_boundaries_are_judged_over_the_whole(twice: Twice) -> None:
     assert (status.state, status.finished, status.failed) == (TaskState.FINISHED, 6, 2)
 
 
-async def test_killed_at_every_page_it_takes_over_each_job_once(twice: Twice) -> None:
-    """Invariants 3 and 7; the DMS has been told of a page's files, or not, when it dies."""
+async def test_splitter_killed_at_every_page_takes_over_each_job_once(twice: Twice) -> None:
+    """Invariants 3 and 7: the DMS may have got the files of a page before the kill."""
     uid = await make_dataset(twice.dms, twice.folder, files=8)
     first = await twice.first(fail={3}, dat_in_uid=uid)
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
@@ -251,7 +249,7 @@ async def test_jobs_with_other_inputs_run_again(twice: Twice) -> None:
     ]
 
 
-async def test_files_that_are_still_on_their_way_to_the_catalogue_are_waited_for(
+async def test_rerun_waits_for_files_that_the_catalogue_does_not_know_yet(
     twice: Twice,
 ) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=4)
@@ -268,7 +266,7 @@ async def test_files_that_are_still_on_their_way_to_the_catalogue_are_waited_for
     assert (status.finished, status.ready) == (3, 1)
 
 
-async def test_what_was_to_be_taken_over_and_is_gone_fails_the_task(twice: Twice) -> None:
+async def test_rerun_fails_if_the_files_to_take_over_are_deleted(twice: Twice) -> None:
     uid = await make_dataset(twice.dms, twice.folder, files=4)
     first = await twice.first(fail={1}, dat_in_uid=uid)
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))

@@ -1,18 +1,18 @@
-"""How tasks end: boundary conditions, cancelling, and what is said then."""
+"""Tasks end by boundary conditions or cancellation, with a reason."""
 
 import asyncio
 
 import pytest
 
-from sluice.contracts.plan import Boundary
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import ErrorClass, JobState, ReportAnswer, TaskState
-from sluice.contracts.tasks import Cancel, Task
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer, TaskState
+from sluice.contracts.jobs.tasks import Cancel, Task
+from sluice.contracts.templates.plan import Boundary
 from tests.integration.wms.stage import Stage, make_task
-from wms.usecases.cancel_task import cancel_task
-from wms.usecases.explain import explain_task
-from wms.usecases.prioritise_task import prioritise_task
-from wms.usecases.read_tasks import read_task_status, read_task_statuses
+from wms.usecases.leasing.explain import explain_task
+from wms.usecases.tasks.cancel_task import cancel_task
+from wms.usecases.tasks.prioritise_task import prioritise_task
+from wms.usecases.tasks.read_tasks import read_task_status, read_task_statuses
 
 
 async def killed(stage: Stage, task: Task) -> int | None:
@@ -20,8 +20,7 @@ async def killed(stage: Stage, task: Task) -> int | None:
 
 
 async def test_sufficient_share_finishes_the_task_and_cancels_the_rest(stage: Stage) -> None:
-    """Invariants 3 and 5: what was running is stale from then on, and close_at counts only what was
-    registered."""
+    """Invariants 3 and 5: later reports are stale, and close_at counts only registered files."""
     task = await stage.add_task(make_task(boundary=Boundary(minimum=0.5, sufficient=0.8)), jobs=10)
     pilot = await stage.add_pilot()
     jobs = await stage.lease(pilot, 9)
@@ -35,7 +34,7 @@ async def test_sufficient_share_finishes_the_task_and_cancels_the_rest(stage: St
         0,
     )
     assert await stage.states(task) == {JobState.FINISHED: 8, JobState.CANCELED: 2}
-    assert await killed(stage, task) == 1, "the other one was with no pilot"
+    assert await killed(stage, task) == 1, "a job without a pilot counts as killed"
     answer = await stage.beat(pilot, running=[jobs[8]])
     assert [(command.kind, command.job.id) for command in answer.commands] == [
         ("cancel", jobs[8].id)
@@ -46,7 +45,7 @@ async def test_sufficient_share_finishes_the_task_and_cancels_the_rest(stage: St
     assert len(sent.files[task.main_output.dat_out_uid]) == 8
 
 
-async def test_minimum_out_of_reach_fails_at_once(stage: Stage) -> None:
+async def test_task_fails_at_once_when_its_minimum_is_out_of_reach(stage: Stage) -> None:
     task = await stage.add_task(
         make_task(retry=1, boundary=Boundary(minimum=0.8, sufficient=1.0)), jobs=10
     )
@@ -67,7 +66,7 @@ async def test_minimum_out_of_reach_fails_at_once(stage: Stage) -> None:
     }
 
 
-async def test_errors_that_outnumber_successes_cancel(stage: Stage) -> None:
+async def test_task_is_canceled_when_failures_outnumber_successes(stage: Stage) -> None:
     task = await stage.add_task(
         make_task(retry=1, boundary=Boundary(minimum=0.5, sufficient=1.0)), jobs=100
     )
@@ -80,8 +79,8 @@ async def test_errors_that_outnumber_successes_cancel(stage: Stage) -> None:
     assert "of the first 20 jobs 11 failed" in status.reason
 
 
-async def test_cancel_stops_everything_and_may_be_repeated(stage: Stage) -> None:
-    """Invariant 5: one end only."""
+async def test_cancellation_stops_all_jobs_and_may_be_repeated(stage: Stage) -> None:
+    """Invariant 5: the task ends once."""
     task = await stage.add_task(make_task(), jobs=5)
     pilot = await stage.add_pilot()
     done, flying = await stage.lease(pilot, 2)
@@ -89,7 +88,7 @@ async def test_cancel_stops_everything_and_may_be_repeated(stage: Stage) -> None
     status = await cancel_task(stage.context, task.uid)
     assert (status.state, status.finished, status.canceled) == (TaskState.CANCELED, 1, 4)
     assert await killed(stage, task) == 1
-    assert "killed" not in status.model_dump(), "the release before knows no such field"
+    assert "killed" not in status.model_dump(), "clients of the previous release get a new field"
     assert await cancel_task(stage.context, task.uid) == status
     assert await stage.finish(pilot, flying) == [ReportAnswer.STALE]
     assert await stage.lease(pilot, 5) == []
@@ -102,7 +101,7 @@ async def test_cancel_stops_everything_and_may_be_repeated(stage: Stage) -> None
         await prioritise_task(stage.context, task.uid, 5)
 
 
-async def test_a_canceled_task_keeps_the_first_reason_that_was_given(stage: Stage) -> None:
+async def test_canceled_task_keeps_its_first_reason(stage: Stage) -> None:
     task = await stage.add_task(make_task(), jobs=2)
     status = await cancel_task(stage.context, task.uid, Cancel(reason="step b failed"))
     assert status.reason == "step b failed"
@@ -110,7 +109,7 @@ async def test_a_canceled_task_keeps_the_first_reason_that_was_given(stage: Stag
     assert (await explain_task(stage.context, task.uid)).text == "Canceled: step b failed."
 
 
-async def test_jobs_that_failed_are_not_killed_and_lists_count_them_where_asked_to(
+async def test_killed_jobs_exclude_failed_jobs_and_are_listed_on_request(
     stage: Stage,
 ) -> None:
     failed = await stage.add_task(make_task(retry=1), jobs=2)
@@ -141,10 +140,10 @@ async def test_finished_task_cannot_be_canceled(stage: Stage) -> None:
     assert (await stage.status(task)).state is TaskState.FINISHED
 
 
-async def test_cancel_and_last_report_at_once_end_the_task_once(
+async def test_concurrent_cancellation_and_last_report_end_the_task_once(
     stage: Stage, second: Stage
 ) -> None:
-    """Invariants 3, 5 and 7: whoever is first decides; the other finds it decided."""
+    """Invariants 3, 5 and 7: the first request decides, and the other is refused."""
     for _ in range(10):
         task = await stage.add_task(make_task(), jobs=3)
         pilot = await stage.add_pilot()
@@ -167,7 +166,7 @@ async def test_cancel_and_last_report_at_once_end_the_task_once(
             assert outcome[0] == [ReportAnswer.STALE] * 3
 
 
-async def test_held_jobs_do_not_keep_a_task_whose_minimum_is_reached(stage: Stage) -> None:
+async def test_held_jobs_do_not_block_a_task_that_has_reached_its_minimum(stage: Stage) -> None:
     task = await stage.add_task(make_task(boundary=Boundary(minimum=0.5, sufficient=1.0)), jobs=2)
     pilot = await stage.add_pilot()
     for _ in range(5):
@@ -180,7 +179,7 @@ async def test_held_jobs_do_not_keep_a_task_whose_minimum_is_reached(stage: Stag
     assert (status.state, status.finished, status.canceled) == (TaskState.FINISHED, 1, 1)
 
 
-async def test_operators_rank_holds_at_once(stage: Stage) -> None:
+async def test_rank_set_by_an_operator_takes_effect_at_once(stage: Stage) -> None:
     await stage.add_task(make_task(rank=5), jobs=1)
     late = await stage.add_task(make_task(), jobs=1)
     assert (await prioritise_task(stage.context, late.uid, 9)).rank == 9

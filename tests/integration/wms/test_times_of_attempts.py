@@ -1,17 +1,17 @@
-"""When attempts end, by the clock of the database, whatever waited for whom."""
+"""Attempts end by the clock of the database, and not before they started."""
 
 import pytest
 
-from sluice.contracts.tasks import Cancel
+from sluice.contracts.jobs.tasks import Cancel
 from tests.integration.wms.stage import Stage, make_task
-from wms.usecases.cancel_task import cancel_task
+from wms.usecases.tasks.cancel_task import cancel_task
 
 _LATER = "now() + interval '1 minute'"
 
 
 @pytest.mark.parametrize("canceled", [False, True])
-async def test_none_ends_before_it_was_given_away(stage: Stage, *, canceled: bool) -> None:
-    """What ends it has begun before, and waited for who gave it away."""
+async def test_attempt_does_not_end_before_its_lease(stage: Stage, *, canceled: bool) -> None:
+    """The transaction that ends the attempt began before the lease and waited for it."""
     task = await stage.add_task(make_task(retry=2), jobs=1)
     slow, quick = await stage.add_pilot(name="slow"), await stage.add_pilot(name="quick")
     (job,) = await stage.lease(slow)

@@ -1,4 +1,4 @@
-"""Merges in levels: the jobs of a task read what its earlier jobs gave, until one file is left."""
+"""Merges in levels read the outputs of the level before, until one file is left."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -10,17 +10,17 @@ from uuid import UUID, uuid4
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.naming import output_name
-from sluice.contracts.plan import MergeGroups
-from sluice.contracts.states import ErrorClass, JobState, TaskMode, TaskState
-from sluice.contracts.tasks import NextInput, Task
+from sluice.contracts.common.naming import output_name
+from sluice.contracts.common.states import ErrorClass, JobState, TaskMode, TaskState
+from sluice.contracts.jobs.tasks import NextInput, Task
+from sluice.contracts.templates.plan import MergeGroups
 from tests.integration.wms.stage import Stage, make_draft, make_task
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
-from wms.db.leases import ClaimedJob
-from wms.db.splitting import SplitPlace
+from wms.db.jobs.leases import ClaimedJob
+from wms.db.jobs.splitting import SplitPlace
 from wms.domain.tree_merge import SPAN
-from wms.usecases.cancel_task import cancel_task
-from wms.usecases.split_task import split_waiting_tasks
+from wms.usecases.splitting.split_task import split_waiting_tasks
+from wms.usecases.tasks.cancel_task import cancel_task
 
 
 async def tree_task(
@@ -35,7 +35,7 @@ async def tree_task(
 
 
 async def inputs_of(stage: Stage, task: Task) -> list[tuple[int, list[int]]]:
-    """Of each job: its seq, and those of its inputs."""
+    """Return the sequence number of each job with those of its inputs."""
     async with stage.database.connection() as connection:
         rows: Sequence[Any] = await connection.fetch(
             "SELECT seq, inputs FROM jobs WHERE task_uid = $1 ORDER BY seq", task.uid
@@ -44,7 +44,7 @@ async def inputs_of(stage: Stage, task: Task) -> list[tuple[int, list[int]]]:
 
 
 async def run_all(stage: Stage, dms: DmsClient, pilot: UUID, *, page: int = 2000) -> None:
-    """Splits and finishes until nothing is left to do."""
+    """Split and finish jobs until no work is left."""
     while True:
         await split_waiting_tasks(stage.context, dms, page=page)
         jobs = await stage.lease(pilot, 100)
@@ -54,11 +54,10 @@ async def run_all(stage: Stage, dms: DmsClient, pilot: UUID, *, page: int = 2000
 
 
 @pytest.mark.parametrize("page", [1, 3, 2000])
-async def test_levels_until_one_is_left(
+async def test_tree_merges_level_by_level_into_one_file(
     stage: Stage, dms: DmsClient, tmp_path: Path, page: int
 ) -> None:
-    """Invariant 8 through all levels, in whatever order the jobs end: what the last job covers is
-    everything, in order."""
+    """Invariant 8: the last job covers all files in order, in whatever order the jobs end."""
     task = await tree_task(stage, dms, tmp_path, files=7, group=2)
     await run_all(stage, dms, await stage.add_pilot(), page=page)
     assert await inputs_of(stage, task) == [
@@ -97,7 +96,7 @@ async def test_levels_until_one_is_left(
     ("files", "group", "levels"),
     [(0, 2, [1]), (1, 2, [1]), (3, 3, [1]), (4, 3, [2, 1]), (9, 3, [3, 1]), (10, 3, [4, 2, 1])],
 )
-async def test_as_many_jobs_as_it_takes(
+async def test_tree_has_as_many_levels_and_jobs_as_it_needs(
     stage: Stage, dms: DmsClient, tmp_path: Path, files: int, group: int, levels: list[int]
 ) -> None:
     task = await tree_task(stage, dms, tmp_path, files=files, group=group)
@@ -109,11 +108,10 @@ async def test_as_many_jobs_as_it_takes(
     ]
 
 
-async def test_an_empty_data_set_is_one_job_with_an_empty_list(
+async def test_tree_over_an_empty_data_set_is_one_job_without_inputs(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Invariants 3 and 7: also when its splitter is killed and its first attempt is lost; its file
-    is the step's only one."""
+    """Invariants 3 and 7: a killed splitter and a lost attempt add no second file."""
     task = await tree_task(stage, dms, tmp_path, files=0, group=2)
     with pytest.raises(Killed):
         await split_waiting_tasks(stage.context, Dying(dms, pages=0))
@@ -132,7 +130,7 @@ async def test_an_empty_data_set_is_one_job_with_an_empty_list(
     ] == [[0], [1]]
 
 
-async def test_a_failed_job_of_an_empty_data_set_fails_the_task(
+async def test_failed_job_of_an_empty_data_set_fails_the_task(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
     task = await tree_task(stage, dms, tmp_path, files=0, group=2, retry=1)
@@ -143,7 +141,7 @@ async def test_a_failed_job_of_an_empty_data_set_fails_the_task(
 
 
 @pytest.mark.parametrize("files", [0, 3])
-async def test_over_several_data_sets_that_may_all_be_empty(
+async def test_tree_reads_several_data_sets_that_may_be_empty(
     stage: Stage, dms: DmsClient, tmp_path: Path, files: int
 ) -> None:
     behind = NextInput(dat_in_uid=await make_dataset(dms, tmp_path, files=0))
@@ -154,10 +152,10 @@ async def test_over_several_data_sets_that_may_all_be_empty(
     assert len(sent.files[task.main_output.dat_out_uid]) == 1
 
 
-async def test_a_job_that_ends_while_others_are_made_is_not_the_last(
+async def test_job_that_ends_during_splitting_is_not_taken_for_the_last_job(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """The first page has the only job so far; that the data set goes on is known nonetheless."""
+    """The first page has the only job so far, but the data set is known to go on."""
     task = await tree_task(stage, dms, tmp_path, files=3, group=2)
     pilot = await stage.add_pilot()
     await stage.add_page(
@@ -174,10 +172,10 @@ async def test_a_job_that_ends_while_others_are_made_is_not_the_last(
     ]
 
 
-async def test_repeated_and_late_reports_add_nothing(
+async def test_repeated_and_late_reports_add_no_parts(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """Invariant 3: a part is read once by the next level."""
+    """Invariant 3: the next level reads each part once."""
     task = await tree_task(stage, dms, tmp_path, files=4, group=2)
     pilot = await stage.add_pilot()
     await split_waiting_tasks(stage.context, dms)
@@ -192,7 +190,7 @@ async def test_repeated_and_late_reports_add_nothing(
 
 
 @pytest.mark.parametrize("level", [0, 1])
-async def test_a_failed_job_fails_the_task(
+async def test_failed_job_of_any_level_fails_the_task(
     stage: Stage, dms: DmsClient, tmp_path: Path, level: int
 ) -> None:
     task = await tree_task(stage, dms, tmp_path, files=8, group=2, retry=1)
@@ -209,7 +207,9 @@ async def test_a_failed_job_fails_the_task(
     assert sent.close_at[task.parts_uid or uuid4()] == [4 * level]
 
 
-async def test_canceled_while_it_grows(stage: Stage, dms: DmsClient, tmp_path: Path) -> None:
+async def test_tree_canceled_while_it_grows_gets_no_more_jobs(
+    stage: Stage, dms: DmsClient, tmp_path: Path
+) -> None:
     task = await tree_task(stage, dms, tmp_path, files=8, group=2)
     pilot = await stage.add_pilot()
     await split_waiting_tasks(stage.context, dms)
@@ -220,10 +220,10 @@ async def test_canceled_while_it_grows(stage: Stage, dms: DmsClient, tmp_path: P
     assert await stage.states(task) == {JobState.FINISHED: 4, JobState.CANCELED: 2}
 
 
-async def test_parts_are_joined_as_soon_as_both_are_there(
+async def test_parts_are_joined_as_soon_as_all_of_a_group_exist(
     stage: Stage, dms: DmsClient, tmp_path: Path
 ) -> None:
-    """While others of their level are at work, and not with one that is further away."""
+    """Other jobs of the level may still run, and only neighbours are joined."""
     task = await tree_task(stage, dms, tmp_path, files=16, group=2)
     pilot = await stage.add_pilot()
     await split_waiting_tasks(stage.context, dms)
@@ -231,13 +231,15 @@ async def test_parts_are_joined_as_soon_as_both_are_there(
     await stage.finish(pilot, jobs[0], jobs[2], jobs[3])
     assert (await inputs_of(stage, task))[8:] == []
     await stage.finish(pilot, jobs[1])
-    assert (await inputs_of(stage, task))[8:] == [(SPAN, [0, 1])], "2 and 3 may be all there is"
+    assert (await inputs_of(stage, task))[8:] == [(SPAN, [0, 1])], (
+        "a group was joined that may be the last"
+    )
     await stage.finish(pilot, jobs[4])
     assert (await inputs_of(stage, task))[9:] == [(SPAN + 1, [2, 3])]
     [first, second] = await stage.lease(pilot, 2)
     await stage.finish(pilot, second)
     await stage.finish(pilot, first)
-    assert (await inputs_of(stage, task))[10:] == [], "whether the two are all, is not known yet"
+    assert (await inputs_of(stage, task))[10:] == [], "two parts were joined that may be the last"
     await stage.finish(pilot, *jobs[5:])
     assert (await inputs_of(stage, task))[10:] == [(SPAN + 2, [4, 5]), (SPAN + 3, [6, 7])]
     await run_all(stage, dms, pilot)
@@ -248,11 +250,10 @@ async def test_parts_are_joined_as_soon_as_both_are_there(
 
 
 @pytest.mark.parametrize("seed", range(8))
-async def test_in_whatever_order_jobs_end_the_tree_is_the_same(
+async def test_tree_is_the_same_in_any_order_of_ends(
     stage: Stage, dms: DmsClient, tmp_path: Path, seed: int
 ) -> None:
-    """Invariants 3 and 8: with losses and retries, several at once, while the first level is still
-    being made."""
+    """Invariants 3 and 8: jobs fail and are retried while the first level is still being made."""
     random = Random(seed)
     files, group = random.randint(2, 23), random.randint(2, 4)
     task = await tree_task(stage, dms, tmp_path, files=files, group=group, retry=100, backoff=0.0)
@@ -267,13 +268,13 @@ async def test_in_whatever_order_jobs_end_the_tree_is_the_same(
         await (stage.fail if random.random() < 0.2 else stage.finish)(pilot, *ended)
         if random.random() < 0.4:
             await split_waiting_tasks(stage.context, dms, page=2)
-    assert await inputs_of(stage, task) == a_tree(files, group)
+    assert await inputs_of(stage, task) == expected_tree(files, group)
     [last] = (await stage.sent()).files[task.main_output.dat_out_uid]
     assert last[0] == 0
 
 
-def a_tree(files: int, group: int) -> list[tuple[int, list[int]]]:
-    """By the book: groups of the level before, until one is left."""
+def expected_tree(files: int, group: int) -> list[tuple[int, list[int]]]:
+    """Return the expected jobs: groups of the level before, until one job is left."""
     entries, level, made = list(range(files)), 0, list[tuple[int, list[int]]]()
     while True:
         groups = [entries[at : at + group] for at in range(0, len(entries), group)]

@@ -1,18 +1,18 @@
-"""How far workers are trusted: one that fails where others succeed gets less."""
+"""A pilot whose jobs fail where other pilots succeed gets fewer jobs."""
 
 from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
 from tests.integration.wms.stage import Stage, make_task
-from wms.db.pilot_pages import PilotQuery
-from wms.db.worker_times import WorkKind, times_of, workers_of
-from wms.usecases.expire_leases import expire_leases
-from wms.usecases.learn_times import learn_times
-from wms.usecases.list_pilots import list_pilots
-from wms.usecases.sign_off_pilot import sign_off_pilot
+from wms.db.pilots.pilot_pages import PilotQuery
+from wms.db.pilots.worker_times import WorkKind, times_of, workers_of
+from wms.usecases.leasing.expire_leases import expire_leases
+from wms.usecases.pilots.list_pilots import list_pilots
+from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
+from wms.usecases.times.learn_times import learn_times
 
 WORK = WorkKind("t", "decode")
 
@@ -21,18 +21,18 @@ async def two_pilots(stage: Stage) -> list[UUID]:
     return [await stage.add_pilot(name=name) for name in ("slow", "quick")]
 
 
-async def fails(stage: Stage, bad: UUID, good: UUID) -> None:
-    """One fails where another succeeds."""
+async def record_failures(stage: Stage, bad: UUID, good: UUID) -> None:
+    """Let jobs fail on one pilot and succeed on another."""
     await stage.learn(*[(bad, None)] * 6, *[(good, 1.0)] * 6)
 
 
-async def test_a_pilot_that_fails_where_others_succeed_gets_a_job_now_and_then(
+async def test_pilot_that_fails_where_others_succeed_gets_a_job_now_and_then(
     stage: Stage,
 ) -> None:
     bad, good = await two_pilots(stage)
-    await fails(stage, bad, good)
+    await record_failures(stage, bad, good)
     task = await stage.add_task(make_task(), jobs=10)
-    assert len(await stage.lease(bad, 5)) == 1, "to see whether it still fails"
+    assert len(await stage.lease(bad, 5)) == 1, "the pilot did not get exactly one job as a trial"
     assert await stage.lease(bad, 5) == []
     await stage.execute("UPDATE worker_times SET probed_at = now() - interval '1 hour'")
     assert len(await stage.lease(bad, 5)) == 1
@@ -42,7 +42,7 @@ async def test_a_pilot_that_fails_where_others_succeed_gets_a_job_now_and_then(
     assert {pilot.name: pilot.distrusted for pilot in listed} == {"slow": ["decode"], "quick": []}
 
 
-async def test_one_of_which_some_attempts_fail_gets_one_job_at_a_time(stage: Stage) -> None:
+async def test_pilot_with_some_failures_gets_one_job_at_a_time(stage: Stage) -> None:
     bad, good = await two_pilots(stage)
     await stage.learn(*[(bad, None)] * 3, *[(bad, 1.0)] * 5, *[(good, 1.0)] * 6)
     await stage.add_task(make_task(), jobs=10)
@@ -53,7 +53,7 @@ async def test_one_of_which_some_attempts_fail_gets_one_job_at_a_time(stage: Sta
 
 
 async def failures(stage: Stage, pilot: UUID) -> int:
-    """That are known of the worker."""
+    """Return the failures that are known of the pilot."""
     await learn_times(stage.context)
     async with stage.database.connection() as connection:
         worker = (await workers_of(connection, [pilot]))[pilot]
@@ -61,7 +61,7 @@ async def failures(stage: Stage, pilot: UUID) -> int:
     return known[worker].failures if worker in known else 0
 
 
-async def test_what_the_input_is_at_fault_for_says_nothing_of_a_worker(stage: Stage) -> None:
+async def test_failures_caused_by_the_input_do_not_count_against_a_pilot(stage: Stage) -> None:
     pilot = await stage.add_pilot()
     await stage.add_task(make_task(), jobs=2)
     failed, refused = await stage.lease(pilot, 2)
@@ -71,7 +71,7 @@ async def test_what_the_input_is_at_fault_for_says_nothing_of_a_worker(stage: St
     assert await failures(stage, pilot) == 1
 
 
-async def test_one_that_vanishes_has_failed_once_and_not_with_what_it_had_not_begun(
+async def test_lost_pilot_counts_as_one_failure_only_if_jobs_were_running(
     stage: Stage,
 ) -> None:
     pilot, other = await stage.add_pilot(name="gone"), await stage.add_pilot(name="idle")
@@ -83,7 +83,7 @@ async def test_one_that_vanishes_has_failed_once_and_not_with_what_it_had_not_be
     assert [await failures(stage, one) for one in (pilot, other)] == [1, 0]
 
 
-async def test_where_all_fail_it_is_the_work(stage: Stage) -> None:
+async def test_failures_on_all_pilots_do_not_count_against_a_pilot(stage: Stage) -> None:
     one, other = await two_pilots(stage)
     await stage.learn(*[(pilot, None) for pilot in (one, other) for _ in range(6)])
     await stage.learn((one, 1.0), (other, 1.0))
@@ -91,34 +91,34 @@ async def test_where_all_fail_it_is_the_work(stage: Stage) -> None:
     assert len(await stage.lease(one, 5)) == 5
 
 
-async def test_other_work_is_given_to_it_as_before(stage: Stage) -> None:
+async def test_failing_pilot_gets_jobs_of_other_steps_as_before(stage: Stage) -> None:
     bad, good = await two_pilots(stage)
-    await fails(stage, bad, good)
+    await record_failures(stage, bad, good)
     await stage.add_task(make_task(step="other"), jobs=10)
     assert len(await stage.lease(bad, 5)) == 5
 
 
-async def test_one_that_succeeds_again_is_trusted_again(stage: Stage) -> None:
+async def test_pilot_that_succeeds_again_gets_jobs_as_before(stage: Stage) -> None:
     bad, good = await two_pilots(stage)
-    await fails(stage, bad, good)
+    await record_failures(stage, bad, good)
     await stage.learn(*[(bad, 1.0)] * 15)
     await stage.add_task(make_task(), jobs=10)
     assert len(await stage.lease(bad, 5)) == 5
 
 
-async def test_who_is_gone_is_no_reason_to_have_work_wait(stage: Stage) -> None:
-    """It succeeded; but nobody is there who would."""
+async def test_failing_pilot_gets_jobs_when_the_better_pilot_is_gone(stage: Stage) -> None:
+    """No other pilot would run the jobs."""
     bad, good = await two_pilots(stage)
-    await fails(stage, bad, good)
+    await record_failures(stage, bad, good)
     await sign_off_pilot(stage.context, good, [])
     await stage.add_task(make_task(), jobs=10)
     assert len(await stage.lease(bad, 5)) == 5
 
 
-async def test_job_takes_no_longer_than_since_its_lease_whatever_the_pilots_clock_says(
+async def test_run_time_is_bounded_by_the_lease_whatever_the_pilots_clock_says(
     stage: Stage,
 ) -> None:
-    """The clock of a node jumps from 1970 when its network comes, and typical times stay right."""
+    """The clock of a node may jump from 1970 when its network comes up."""
     slow, quick = await two_pilots(stage)
     task = await stage.add_task(make_task(), jobs=1)
     (job,) = await stage.lease(slow)

@@ -1,21 +1,23 @@
-"""Waiting requests learn of work from other instances, and ranks rise."""
+"""Waiting requests learn of jobs from other instances, and ranks rise."""
 
 import asyncio
 from dataclasses import replace
 from uuid import UUID
 
-from sluice.servicekit.lifecycle import running
+from sluice.servicekit.running.lifecycle import running
 from tests.integration.wms.stage import Stage, make_task
-from wms.db.leases import ClaimedJob
+from wms.db.jobs.leases import ClaimedJob
 from wms.loops.ready_listener import ReadyListener
 from wms.usecases.context import WmsContext
-from wms.usecases.sign_off_pilot import sign_off_pilot
-from wms.usecases.update_ranks import update_ranks
+from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
+from wms.usecases.tasks.update_ranks import update_ranks
 from wms.usecases.work_signal import WorkSignal
 
 
-async def test_instance_hears_of_jobs_made_ready_by_another(stage: Stage, second: Stage) -> None:
-    """By LISTEN: this instance looks by itself once an hour only."""
+async def test_instance_is_notified_of_jobs_made_ready_by_another_instance(
+    stage: Stage, second: Stage
+) -> None:
+    """The notification comes by LISTEN. The instance itself looks only once an hour."""
     patient = WmsContext(second.database, terms=replace(stage.context.terms, poll=3600.0))
     deaf = Stage(patient, tasks=stage.tasks)
     await stage.add_task(make_task(), jobs=1)
@@ -32,7 +34,7 @@ async def test_instance_hears_of_jobs_made_ready_by_another(stage: Stage, second
 
 
 async def _ask_patiently(stage: Stage) -> tuple[Stage, UUID, "asyncio.Task[list[ClaimedJob]]"]:
-    """A pilot asks an instance that by itself would look once an hour."""
+    """Let a pilot ask an instance that itself looks for jobs only once an hour."""
     waiter = Stage(
         WmsContext(stage.database, terms=replace(stage.context.terms, poll=3600.0)),
         tasks=stage.tasks,
@@ -57,16 +59,16 @@ async def test_signal_given_before_the_wait_is_not_missed() -> None:
         await signal.wait(signal.version, seconds=3600.0)
 
 
-async def test_nobody_waits_any_more_when_the_process_stops(stage: Stage) -> None:
+async def test_waiting_requests_end_when_the_process_stops(stage: Stage) -> None:
     waiter, pilot, asked = await _ask_patiently(stage)
     async with asyncio.timeout(20):
         while await _waiting(asked):
             waiter.context.signal.close()
         assert await asked == []
-        assert await waiter.lease(pilot, wait=60.0) == [], "one that comes later neither"
+        assert await waiter.lease(pilot, wait=60.0) == [], "a later request waited"
 
 
-async def test_nothing_waits_for_a_pilot_that_has_signed_off(stage: Stage) -> None:
+async def test_waiting_request_ends_when_its_pilot_signs_off(stage: Stage) -> None:
     waiter, pilot, asked = await _ask_patiently(stage)
     async with asyncio.timeout(20):
         while await _waiting(asked):
@@ -74,7 +76,9 @@ async def test_nothing_waits_for_a_pilot_that_has_signed_off(stage: Stage) -> No
         assert await asked == []
 
 
-async def test_waiting_task_rises_and_a_step_is_taken_once(stage: Stage, second: Stage) -> None:
+async def test_rank_of_a_waiting_task_rises_once_for_all_instances(
+    stage: Stage, second: Stage
+) -> None:
     task = await stage.add_task(make_task(rank=2), jobs=1)
     await stage.execute(
         "UPDATE tasks SET created_at = now() - interval '1 hour', ranked_at = now() - interval '1"

@@ -1,8 +1,8 @@
-"""People in the memory of a test, where there is no service that keeps them."""
+"""Keep people in memory for tests without a service that keeps them."""
 
 import secrets
 
-from sluice.contracts.problems import ServiceError, Unauthenticated
+from sluice.contracts.common.problems import ServiceError, Unauthenticated
 from sluice.servicekit.access.principal import Person, Principal
 
 
@@ -11,7 +11,7 @@ class TooMany(ServiceError):
 
 
 class RememberedPeople:
-    """``passwords``: by name; whose password is empty has tried too often."""
+    """Accounts in memory. ``passwords`` is by name; an empty password means too many attempts."""
 
     def __init__(
         self, tokens: dict[str, Principal], passwords: dict[str, str] | None = None

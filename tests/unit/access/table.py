@@ -1,4 +1,4 @@
-"""The table of `docs/reference/access.md`, read and applied in a way of its own."""
+"""Read the table of `docs/reference/access.md` and apply it with an implementation of its own."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.architecture.sources import ROOT
 
-#: From the weakest to the strongest.
+#: Roles from the weakest to the strongest.
 ROLES = ("viewer", "submitter", "shift", "admin")
 PILOT = "00000000-0000-4000-8000-000000000001"
 OTHER_PILOT = "00000000-0000-4000-8000-000000000002"
@@ -24,24 +24,26 @@ class Row:
     who: frozenset[str]
 
     def lets(self, caller: str) -> bool:
-        """``caller``: a role, ``service:NAME``, ``enrolled``, the uid of a pilot, ``scraper``, or
-        nobody."""
+        """Return whether the row allows the caller.
+
+        ``caller`` is a role, ``service:NAME``, ``enrolled``, the identifier of a pilot, ``scraper``
+        or ``nobody``."""
         if "everybody" in self.who:
             return True
         if caller in ROLES:
             may = set(ROLES[: ROLES.index(caller) + 1])
-            # With what is his own: whether it is, is looked at behind that.
+            # Whether the object belongs to the caller is checked later.
             own = "submitter:own" in self.who and "submitter" in may
             return own or bool(self.who & may)
         if caller == "enrolled":
             return "pilot:enrolled" in self.who
-        if caller in {PILOT, OTHER_PILOT}:  # the rows are asked for with the first
+        if caller in {PILOT, OTHER_PILOT}:  # The requests name the first pilot.
             return "pilot:itself" in self.who and caller == PILOT
         return caller in self.who
 
     @property
     def path(self) -> str:
-        """The address with a uid, a number or a name at the place of each part."""
+        """Return the address with a UUID, a number or a name for each parameter."""
         uids = dict.fromkeys(("uid", "held", "template_id", "draft", "token"), PILOT)
         numbers = {"file", "job", "job_id", "number", "run"}
         return _PART.sub(

@@ -1,4 +1,4 @@
-"""How a service learns whose a token of a person is."""
+"""Tests of how a service finds the person of a token."""
 
 from collections.abc import Callable
 
@@ -6,17 +6,17 @@ import httpx
 import pytest
 from cachetools import TTLCache
 
-from sluice.contracts.access import Role
-from sluice.contracts.people import TokenHolder, TokenQuestion
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.people import TokenHolder, TokenQuestion
+from sluice.contracts.common.problems import NotAvailable
 from sluice.servicekit.access.people import REMEMBERED, WHOSE, RemoteAccounts
 from sluice.servicekit.access.principal import Person
 
 TOKEN = "sluice_of-anna"
 
 
-class Desk:
-    """Answers in place of the service that knows people."""
+class FakeAccountService:
+    """Answer in place of the service that keeps accounts."""
 
     def __init__(self) -> None:
         self.holder = TokenHolder(name="anna", role=Role.SHIFT)
@@ -31,13 +31,13 @@ class Desk:
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def account_service() -> FakeAccountService:
+    return FakeAccountService()
 
 
 @pytest.fixture
-def asked(desk: Desk) -> RemoteAccounts:
-    transport = httpx.MockTransport(desk)
+def asked(account_service: FakeAccountService) -> RemoteAccounts:
+    transport = httpx.MockTransport(account_service)
     return RemoteAccounts(httpx.AsyncClient(transport=transport, base_url="http://operator"))
 
 
@@ -52,36 +52,38 @@ def later(monkeypatch: pytest.MonkeyPatch, asked: RemoteAccounts) -> Callable[[f
     return wait
 
 
-async def test_an_answer_is_remembered_for_a_while_and_no_longer(
-    desk: Desk, asked: RemoteAccounts, later: Callable[[float], None]
+async def test_answer_about_a_token_is_cached_for_a_limited_time(
+    account_service: FakeAccountService, asked: RemoteAccounts, later: Callable[[float], None]
 ) -> None:
     assert await asked.principal(TOKEN) == Person("anna", Role.SHIFT)
-    desk.holder = TokenHolder()
+    account_service.holder = TokenHolder()
     later(REMEMBERED - 1)
     assert await asked.principal(TOKEN) == Person("anna", Role.SHIFT)
     later(1)
     assert await asked.principal(TOKEN) is None
-    assert await asked.principal(TOKEN) is None, "that nobody has it is remembered, too"
-    assert desk.asked == [TOKEN, TOKEN]
+    assert await asked.principal(TOKEN) is None, "it is also cached that no person has the token"
+    assert account_service.asked == [TOKEN, TOKEN]
 
 
-async def test_nobody_is_asked_about_what_is_no_token_of_a_person(
-    desk: Desk, asked: RemoteAccounts
+async def test_token_of_another_kind_causes_no_request(
+    account_service: FakeAccountService, asked: RemoteAccounts
 ) -> None:
     assert await asked.principal("eyJhbGciOiJFZDI1NTE5In0.e30.x") is None
-    assert desk.asked == []
+    assert account_service.asked == []
 
 
-async def test_where_nobody_can_say_it_nobody_is_let_in_and_nobody_refused(
-    desk: Desk, asked: RemoteAccounts
+async def test_unavailable_account_service_raises_not_available_and_is_not_cached(
+    account_service: FakeAccountService, asked: RemoteAccounts
 ) -> None:
-    desk.status = 503
+    account_service.status = 503
     with pytest.raises(NotAvailable, match="does not say whose the token is"):
         await asked.principal(TOKEN)
-    desk.status = 200
+    account_service.status = 200
     assert await asked.principal(TOKEN) == Person("anna", Role.SHIFT)
 
 
-async def test_a_long_token_is_no_question(asked: RemoteAccounts, desk: Desk) -> None:
+async def test_too_long_token_causes_no_request(
+    asked: RemoteAccounts, account_service: FakeAccountService
+) -> None:
     assert await asked.principal("sluice_" + "x" * 5000) is None
-    assert desk.asked == []
+    assert account_service.asked == []

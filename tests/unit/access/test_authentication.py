@@ -1,4 +1,4 @@
-"""From a credential to a principal, where requests come in."""
+"""Tests of how requests with credentials get a principal."""
 
 import asyncio
 from collections.abc import Mapping
@@ -8,8 +8,8 @@ import httpx
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sluice.contracts.access import Role
-from sluice.contracts.problems import NotAvailable, Unauthenticated
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.problems import NotAvailable, Unauthenticated
 from sluice.servicekit.access.authentication import Authentication
 from sluice.servicekit.access.principal import (
     Person,
@@ -18,12 +18,12 @@ from sluice.servicekit.access.principal import (
     principal_of,
     set_principal,
 )
-from sluice.servicekit.access.request_rate import MOST_AT_ONCE
-from sluice.servicekit.database import PASSING
+from sluice.servicekit.access.request_rate import MAX_CONCURRENT
+from sluice.servicekit.database import TRANSIENT_ERRORS
 
 
-class Known:
-    """Two tokens, one of them out of date."""
+class KnownTokens:
+    """Two tokens, one of which has expired."""
 
     async def principal(self, token: str) -> Principal | None:
         if token == "old":
@@ -45,18 +45,18 @@ async def _ask(app: ASGIApp, headers: Mapping[str, str]) -> httpx.Response:
 
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer"])
-async def test_a_token_says_who_sends_the_request(scheme: str) -> None:
-    answer = await _ask(Authentication(_names, Known()), {"Authorization": f"{scheme} right"})
+async def test_token_identifies_the_principal(scheme: str) -> None:
+    answer = await _ask(Authentication(_names, KnownTokens()), {"Authorization": f"{scheme} right"})
 
     assert answer.text == "anna (shift)"
 
 
-async def test_without_a_token_a_request_is_nobodys() -> None:
-    assert (await _ask(Authentication(_names, Known()), {})).text == "None"
+async def test_request_without_a_token_has_no_principal() -> None:
+    assert (await _ask(Authentication(_names, KnownTokens()), {})).text == "None"
 
 
-@pytest.mark.parametrize("error", [*PASSING, NotAvailable])
-async def test_while_nobody_can_say_who_it_is_the_request_is_to_be_tried_again(
+@pytest.mark.parametrize("error", [*TRANSIENT_ERRORS, NotAvailable])
+async def test_request_is_not_available_while_tokens_cannot_be_checked(
     error: type[Exception],
 ) -> None:
     class Away:
@@ -69,26 +69,26 @@ async def test_while_nobody_can_say_who_it_is_the_request_is_to_be_tried_again(
 
 
 @pytest.mark.parametrize("credential", ["Bearer wrong", "Bearer", "Basic right", "right", ""])
-async def test_a_wrong_token_is_refused(credential: str) -> None:
-    answer = await _ask(Authentication(_names, Known()), {"Authorization": credential})
+async def test_unknown_token_is_refused(credential: str) -> None:
+    answer = await _ask(Authentication(_names, KnownTokens()), {"Authorization": credential})
 
     assert answer.status_code == 401
     assert "none that this service knows" in answer.json()["detail"]
     assert answer.headers["www-authenticate"] == "Bearer"
 
 
-async def test_a_refusal_says_why_where_that_is_known() -> None:
-    answer = await _ask(Authentication(_names, Known()), {"Authorization": "Bearer old"})
+async def test_refusal_has_the_reason_if_it_is_known() -> None:
+    answer = await _ask(Authentication(_names, KnownTokens()), {"Authorization": "Bearer old"})
 
     assert answer.json()["detail"] == "the token ended yesterday"
 
 
-async def test_where_nobody_has_to_say_who_he_is_anybody_may_do_everything() -> None:
+async def test_without_authentication_every_request_is_allowed() -> None:
     assert (await _ask(Authentication(_names, None), {})).text == "anybody"
 
 
-async def test_what_the_process_itself_says_counts() -> None:
-    inner = Authentication(_names, Known())
+async def test_principal_that_the_process_has_set_is_used() -> None:
+    inner = Authentication(_names, KnownTokens())
 
     async def of_this_process(scope: Scope, receive: Receive, send: Send) -> None:
         set_principal(scope, Person("bert", Role.ADMIN))
@@ -109,7 +109,9 @@ async def test_what_the_process_itself_says_counts() -> None:
     ],
     ids=["person", "pilot", "administrator", "pilot that registers"],
 )
-async def test_nobody_has_all_requests_at_once(first: Principal, refused: bool) -> None:
+async def test_number_of_concurrent_requests_of_a_principal_is_limited(
+    first: Principal, refused: bool
+) -> None:
     class Two:
         async def principal(self, token: str) -> Principal | None:
             return first if token == "first" else Person("bert", Role.SUBMITTER)
@@ -125,7 +127,9 @@ async def test_nobody_has_all_requests_at_once(first: Principal, refused: bool) 
     transport = httpx.ASGITransport(Authentication(waits, Two()))
     mine = {"Authorization": "Bearer first"}
     async with httpx.AsyncClient(transport=transport, base_url="http://things") as client:
-        slow = [asyncio.create_task(client.get("/slow", headers=mine)) for _ in range(MOST_AT_ONCE)]
+        slow = [
+            asyncio.create_task(client.get("/slow", headers=mine)) for _ in range(MAX_CONCURRENT)
+        ]
         async with asyncio.timeout(30):
             for _ in slow:
                 await arrived.acquire()

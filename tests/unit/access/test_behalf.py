@@ -1,4 +1,5 @@
-"""A service asks another one for the person whose request it answers, and for nobody else."""
+"""Tests of delegation: a service makes requests for the person whose request it answers, and for
+nobody else."""
 
 import json
 from collections.abc import AsyncIterator
@@ -12,8 +13,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sluice.contracts.access import ON_BEHALF_HEADER, CallingService, Role
-from sluice.contracts.owners import ALL, EVERYONE, Visibility
+from sluice.contracts.access.access import ON_BEHALF_HEADER, CallingService, Role
+from sluice.contracts.access.owners import ALL, EVERYONE, Visibility
 from sluice.servicekit.access.authentication import Authentication
 from sluice.servicekit.access.delegation import current_visibility, header_of, person_asking
 from sluice.servicekit.access.principal import (
@@ -26,7 +27,7 @@ from sluice.servicekit.access.principal import (
     visibility_of,
 )
 from sluice.servicekit.audit.request import PersonRequest, answering
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.running.service_clients import ProcessLinks
 
 ANNA = Person("anna", Role.SHIFT, ("ocr", "spd"))
 ROOT = Person("root", Role.ADMIN)
@@ -39,8 +40,8 @@ OPERATOR, CHAINS, DMS, INTAKE = (
 )
 
 
-class Known:
-    """Each token is the name of who has it."""
+class PrincipalsByToken:
+    """Principals by their tokens."""
 
     def __init__(self, **known: Principal) -> None:
         self._known = known
@@ -50,7 +51,7 @@ class Known:
 
 
 async def tells(scope: Scope, receive: Receive, send: Send) -> None:
-    """Application that says who asks."""
+    """Answer with the principal of the request."""
     found = principal_of(scope)
     await JSONResponse({"who": str(found)})(scope, receive, send)
 
@@ -63,8 +64,8 @@ async def client(app: ASGIApp) -> AsyncIterator[httpx.AsyncClient]:
 
 
 async def told(principal: Principal, said: str | None) -> httpx.Response:
-    """Of a request over a network with this header."""
-    guarded = Authentication(tells, Known(token=principal))
+    """Send a request with this header over a network and return the answer."""
+    guarded = Authentication(tells, PrincipalsByToken(token=principal))
     headers = {"authorization": "Bearer token"}
     headers |= {} if said is None else {ON_BEHALF_HEADER: said}
     async with client(guarded) as http:
@@ -76,7 +77,7 @@ def said_by(service: CallingService, person: Person | None) -> str | None:
         return header_of(service)
 
 
-async def test_who_asks_for_whom_is_told_over_a_network() -> None:
+async def test_delegation_header_names_the_person_over_a_network() -> None:
     said = said_by(OPERATOR, ANNA)
     answer = await told(ServiceCaller(OPERATOR), said)
     assert answer.json() == {"who": "the service wfms.operator for anna (shift)"}
@@ -89,14 +90,16 @@ async def test_who_asks_for_whom_is_told_over_a_network() -> None:
 
 
 @pytest.mark.parametrize("service", [each for each in CallingService if each is not OPERATOR])
-async def test_no_other_service_asks_for_a_person(service: CallingService) -> None:
+async def test_only_the_operator_service_may_delegate(service: CallingService) -> None:
     assert said_by(service, ANNA) is None
     answer = await told(ServiceCaller(service), said_by(OPERATOR, ANNA))
     assert (answer.status_code, "asks for itself alone" in answer.text) == (401, True)
 
 
 @pytest.mark.parametrize("principal", [ANNA, PilotCaller(), ANYBODY])
-async def test_the_word_of_who_is_no_service_is_nothing(principal: Principal) -> None:
+async def test_delegation_header_of_a_caller_that_is_no_service_is_ignored(
+    principal: Principal,
+) -> None:
     answer = await told(principal, said_by(OPERATOR, ROOT))
     assert answer.json() == {"who": str(principal)}
 
@@ -114,14 +117,15 @@ async def test_the_word_of_who_is_no_service_is_nothing(principal: Principal) ->
         f'{{"name": "anna", "role": "admin", "groups": [], "request": "{REQUEST}", "more": 1}}',
     ],
 )
-async def test_a_word_that_is_not_clear_is_refused(said: str) -> None:
-    """Not taken for the service's own request, which sees all."""
+async def test_invalid_delegation_header_is_refused(said: str) -> None:
+    """Otherwise it would count as a request of the service itself, which sees all."""
     answer = await told(ServiceCaller(OPERATOR), said)
     assert (answer.status_code, "does not say clearly" in answer.text) == (401, True)
 
 
 def _links(seen: dict[str, Any]) -> ProcessLinks:
-    """The operator service asks the chain service, which asks the DMS and the operator service."""
+    """Return links where the operator service calls the chain service, which calls the DMS and the
+    operator service."""
     links = ProcessLinks()
 
     async def ask(scope: Scope, name: str, *others: str) -> None:
@@ -145,7 +149,7 @@ def _links(seen: dict[str, Any]) -> ProcessLinks:
     return links
 
 
-async def test_in_one_process_it_is_as_over_a_network() -> None:
+async def test_delegation_in_one_process_is_like_over_a_network() -> None:
     seen: dict[str, Any] = {}
     links = _links(seen)
     async with links.http_of(ANNA, OPERATOR) as anna:
@@ -153,16 +157,16 @@ async def test_in_one_process_it_is_as_over_a_network() -> None:
     await links.stop()
     assert seen[f"{OPERATOR}/"] == "anna (shift)"
     assert seen[f"{CHAINS}/{OPERATOR}"] == "the service wfms.operator for anna (shift)"
-    # The chain service asks for itself, whoever it was asked for.
+    # The chain service makes its own requests for itself.
     assert seen[f"{DMS}/{CHAINS}"] == "the service wfms.chains"
     assert seen[f"{OPERATOR}/{CHAINS}"] == "the service wfms.chains"
     assert seen[f"{OPERATOR}/{CHAINS} afterwards"] is None
-    # What was asked meanwhile changes nothing of whose request is answered.
+    # Requests in between do not change the person of the outer request.
     assert seen[f"{OPERATOR}/ afterwards"] == ANNA
     assert person_asking() is None
 
 
-async def test_a_service_that_nobody_has_asked_asks_for_itself() -> None:
+async def test_service_without_a_request_of_a_person_asks_for_itself() -> None:
     seen: dict[str, Any] = {}
     links = _links(seen)
     await links.of(OPERATOR).http(CHAINS).get("/loop")
@@ -170,7 +174,7 @@ async def test_a_service_that_nobody_has_asked_asks_for_itself() -> None:
     assert seen[f"{CHAINS}/loop"] == "the service wfms.operator"
 
 
-def test_what_is_seen_is_what_the_groups_see() -> None:
+def test_visibility_follows_the_groups_of_the_person() -> None:
     assert visibility_of(ANNA) == Visibility(frozenset({EVERYONE, "ocr", "spd"}))
     assert visibility_of(ServiceCaller(OPERATOR, ANNA)) == visibility_of(ANNA)
     for sees_all in (ROOT, ServiceCaller(OPERATOR, ROOT), ServiceCaller(DMS), ANYBODY):
@@ -182,7 +186,7 @@ def test_what_is_seen_is_what_the_groups_see() -> None:
     assert current_visibility() == ALL
 
 
-def test_a_carried_person_is_plain_json() -> None:
+def test_delegation_header_is_plain_json() -> None:
     said = said_by(OPERATOR, ANNA)
     assert json.loads(said or "") == {
         "name": "anna",

@@ -1,4 +1,4 @@
-"""Every route of every service says who may ask for it, and nobody else gets an answer."""
+"""Tests that each route of each service declares its permissions and refuses all other callers."""
 
 from collections.abc import Iterator
 from uuid import UUID
@@ -12,8 +12,8 @@ from starlette.types import Receive, Scope, Send
 from structlog.testing import capture_logs
 
 from scripts.docs.services import SERVICES, app_of
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.problems import Forbidden
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.common.problems import Forbidden
 from sluice.servicekit.access.check import GuardedRoute
 from sluice.servicekit.access.policy import NoPolicy, allow, policy
 from sluice.servicekit.access.principal import (
@@ -24,11 +24,11 @@ from sluice.servicekit.access.principal import (
     ServiceCaller,
 )
 from sluice.servicekit.audit.requests import AuditedRequests
-from sluice.servicekit.http import Health, api_router, create_app
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.running.service_clients import ProcessLinks
+from sluice.servicekit.web.http import Health, api_router, create_app
 from tests.unit.access.table import OTHER_PILOT, PILOT, ROLES, Row, rows
-from wfms.operator.api.access import check_access
+from wfms.operator.http.access import check_access
 
 CALLERS: dict[str, Principal | None] = {
     "nobody": None,
@@ -42,8 +42,8 @@ CALLERS: dict[str, Principal | None] = {
 
 
 @pytest.fixture(autouse=True)
-def nothing_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without a database nothing could be, and nothing would be asked for."""
+def no_audit_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turn off the audit log, which needs a database."""
 
     async def passed(self: AuditedRequests, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
@@ -52,7 +52,7 @@ def nothing_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_no_route_stands_open(service: str) -> None:
+def test_each_route_is_guarded_and_documented(service: str) -> None:
     app: FastAPI = app_of(service)
 
     open_routes = [
@@ -68,7 +68,7 @@ def test_no_route_stands_open(service: str) -> None:
 
 
 def _routes(routes: list[BaseRoute]) -> Iterator[Route]:
-    """What Flask serves is looked at by itself, before every request."""
+    """Yield the routes. Routes of Flask are checked separately, before each request."""
     for route in routes:
         if not isinstance(route, Mount):
             assert isinstance(route, Route)
@@ -77,7 +77,9 @@ def _routes(routes: list[BaseRoute]) -> Iterator[Route]:
 
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("caller", CALLERS)
-async def test_who_may_ask_is_what_the_table_says(service: str, caller: str) -> None:
+async def test_access_to_each_route_is_as_documented_in_the_table(
+    service: str, caller: str
+) -> None:
     links = ProcessLinks()
     links.apps[service] = app_of(service)
     principal = CALLERS[caller]
@@ -91,7 +93,7 @@ async def test_who_may_ask_is_what_the_table_says(service: str, caller: str) -> 
     )
     wrong = []
 
-    # What the request may do fails: nothing is started, and that is logged.
+    # Allowed requests fail, as nothing is started, and the failures are logged.
     with capture_logs():
         for row in rows():
             if row.service == service:
@@ -107,15 +109,15 @@ async def test_who_may_ask_is_what_the_table_says(service: str, caller: str) -> 
 
 def _expected(row: Row, caller: str) -> int | None:
     if "link:STEP" in row.who and caller in {"nobody", *ROLES}:
-        return 401  # whoever it is, his browser has not come by a link
+        return 401  # The browser of the caller has no session of a link.
     if row.lets(caller):
         return None
     return 401 if caller == "nobody" else 403
 
 
 def _refused(answer: httpx.Response, service: str) -> int | None:
-    """A page whose form lacks its token is refused, too, and for another reason; and a service that
-    has no key here is refused by another one that it asks."""
+    """Return the status of a refusal. A page that lacks the token of its form, and a service
+    without a key here, are refused for other reasons."""
     if answer.status_code == 403 and Forbidden.title not in answer.text:
         return None
     kind = answer.headers.get("content-type", "")
@@ -125,7 +127,7 @@ def _refused(answer: httpx.Response, service: str) -> int | None:
     return answer.status_code if answer.status_code in {401, 403} else None
 
 
-async def test_a_refusal_says_what_is_missing() -> None:
+async def test_refusal_says_which_permission_is_missing() -> None:
     links = ProcessLinks()
     links.apps["wms"] = app_of("wms")
 
@@ -145,7 +147,7 @@ async def test_a_refusal_says_what_is_missing() -> None:
     assert "'Authorization: Bearer TOKEN'" in unknown.json()["detail"]
 
 
-def test_a_route_that_says_nothing_keeps_the_service_from_starting() -> None:
+def test_route_without_a_policy_prevents_the_start_of_the_service() -> None:
     router = api_router()
 
     @router.get("/things")
@@ -156,7 +158,7 @@ def test_a_route_that_says_nothing_keeps_the_service_from_starting() -> None:
         create_app("things", [router], health=Health({}), metrics=ServiceMetrics())
 
 
-def test_a_page_that_says_nothing_keeps_the_service_from_starting() -> None:
+def test_page_without_a_policy_prevents_the_start_of_the_service() -> None:
     flask = Flask("things", static_folder=None)
     flask.add_url_rule("/things", "things", lambda: "")
 
@@ -164,7 +166,7 @@ def test_a_page_that_says_nothing_keeps_the_service_from_starting() -> None:
         check_access(flask, lambda _rule, _path: None)
 
 
-def test_a_policy_names_somebody_and_one_role() -> None:
+def test_policy_names_a_caller_and_at_most_one_role() -> None:
     with pytest.raises(TypeError, match="names somebody"):
         policy()
     for role in (Role.VIEWER, Role.SUBMITTER):

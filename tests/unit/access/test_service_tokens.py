@@ -1,4 +1,4 @@
-"""Services say who they are by what they sign."""
+"""Tests of signed tokens by which services authenticate to each other."""
 
 import base64
 import json
@@ -12,8 +12,8 @@ import structlog
 from joserfc import jws, jwt
 from joserfc.jwk import OKPKey
 
-from sluice.contracts.access import CallingService
-from sluice.contracts.problems import Unauthenticated
+from sluice.contracts.access.access import CallingService
+from sluice.contracts.common.problems import Unauthenticated
 from sluice.servicekit.access.principal import ServiceCaller
 from sluice.servicekit.access.service_keys import BadKeys, ServiceKeys
 from sluice.servicekit.access.service_tokens import LIFE, SKEW, ServiceSigner, ServiceTokens
@@ -37,7 +37,7 @@ def signer(folder: Path, service: str = DMS, now: float = NOON) -> ServiceSigner
 
 
 async def is_refused(knows: ServiceTokens, token: str) -> bool:
-    """As what a service has signed, and that does not hold."""
+    """Require that the token is refused as an invalid token of a service."""
     with pytest.raises(Unauthenticated):
         await knows.principal(token)
     return True
@@ -47,14 +47,14 @@ def tokens(folder: Path, service: str = WMS, now: float = NOON) -> ServiceTokens
     return ServiceTokens(ServiceKeys(folder, service), lambda: now)
 
 
-async def test_a_token_says_which_service_asks(folder: Path) -> None:
+async def test_token_identifies_the_calling_service(folder: Path) -> None:
     for service in (DMS, CHAINS):
         token = signer(folder, service).token(WMS)
         found = await tokens(folder).principal(token)
         assert found == ServiceCaller(CallingService(service))
 
 
-async def test_a_token_is_for_one_service_alone(folder: Path) -> None:
+async def test_token_for_another_service_is_refused(folder: Path) -> None:
     token = signer(folder).token(WMS)
     with pytest.raises(Unauthenticated, match=r"another service than wfms\.chains"):
         await tokens(folder, CHAINS).principal(token)
@@ -72,7 +72,7 @@ async def test_a_token_is_for_one_service_alone(folder: Path) -> None:
         (-86_400, False),
     ],
 )
-async def test_a_token_holds_for_a_minute_and_what_clocks_may_differ(
+async def test_token_is_valid_for_its_life_and_the_allowed_clock_skew(
     folder: Path, seconds: int, *, holds: bool
 ) -> None:
     token = signer(folder).token(WMS)
@@ -84,7 +84,7 @@ async def test_a_token_holds_for_a_minute_and_what_clocks_may_differ(
             await late.principal(token)
 
 
-async def test_a_token_that_held_once_does_not_hold_for_ever(folder: Path) -> None:
+async def test_token_that_was_accepted_once_expires(folder: Path) -> None:
     now = NOON
     known = ServiceTokens(ServiceKeys(folder, WMS), lambda: now)
     token = signer(folder).token(WMS)
@@ -94,7 +94,7 @@ async def test_a_token_that_held_once_does_not_hold_for_ever(folder: Path) -> No
         await known.principal(token)
 
 
-def test_a_signer_uses_a_token_for_half_its_life_and_makes_one_after_a_clock_was_set_back(
+def test_signer_reuses_a_token_for_half_its_life_unless_the_clock_was_set_back(
     folder: Path,
 ) -> None:
     now = NOON
@@ -108,7 +108,7 @@ def test_a_signer_uses_a_token_for_half_its_life_and_makes_one_after_a_clock_was
     assert second != first
     now += 1
     made.forget(WMS)
-    assert made.token(WMS) != second, "it was refused"
+    assert made.token(WMS) != second, "the token was refused, so another one is made"
     now = NOON - 86_400
     assert made.token(WMS) not in {first, second}
 
@@ -151,9 +151,7 @@ def _without_key(token: str) -> str:
 @pytest.mark.parametrize(
     "spoilt", [_as_another, _without_key, _of_another_key, lambda token: token[:-4] + "AAAA"]
 )
-async def test_what_says_to_be_a_service_s_and_is_not_is_refused(
-    folder: Path, spoilt: Callable[[str], str]
-) -> None:
+async def test_forged_service_token_is_refused(folder: Path, spoilt: Callable[[str], str]) -> None:
     assert await is_refused(tokens(folder), spoilt(signer(folder).token(WMS)))
 
 
@@ -168,15 +166,15 @@ async def test_what_says_to_be_a_service_s_and_is_not_is_refused(
         lambda token: "[]." * 3,
     ],
 )
-async def test_what_is_no_token_of_services_is_nobody_s(
+async def test_token_of_another_kind_has_no_principal(
     folder: Path, spoilt: Callable[[str], str]
 ) -> None:
-    """Others may know it."""
+    """Another kind of authentication may know it."""
     assert await tokens(folder).principal(spoilt(signer(folder).token(WMS))) is None
 
 
-async def test_a_service_cannot_sign_as_another_one(folder: Path, tmp_path: Path) -> None:
-    """With its own key and another's name: what a stolen key can be used for."""
+async def test_service_cannot_sign_as_another_service(folder: Path, tmp_path: Path) -> None:
+    """A stolen key could be used with the name of another service."""
     mine = tmp_path / "mine"
     shutil.copytree(folder, mine)
     (mine / "chains.pub").unlink()
@@ -184,25 +182,27 @@ async def test_a_service_cannot_sign_as_another_one(folder: Path, tmp_path: Path
     assert await is_refused(tokens(folder), signer(mine, CHAINS).token(WMS))
 
 
-async def test_keys_are_changed_without_a_stop(folder: Path) -> None:
+async def test_keys_can_be_rotated_while_services_run(folder: Path) -> None:
     asks, knows = signer(folder), tokens(folder)
     before = asks.token(WMS)
     assert await knows.principal(before) is not None
     rotate_keys(folder)
-    assert await tokens(folder).principal(before) is not None, "the old one is known"
+    assert await tokens(folder).principal(before) is not None, "the old key is still known"
     after = signer(folder).token(WMS)
-    assert after.split(".")[0] != before.split(".")[0], "signed with another key"
+    assert after.split(".")[0] != before.split(".")[0], "the token is signed with another key"
     for token in (before, after):
         assert await knows.principal(token) is not None
     forget_old_keys(folder)
     fresh = tokens(folder)
     assert await is_refused(fresh, before)
     assert await fresh.principal(after) is not None
-    assert asks.token(CHAINS).split(".")[0] == after.split(".")[0], "it has read its new key"
+    assert asks.token(CHAINS).split(".")[0] == after.split(".")[0], (
+        "the running signer has read its new key"
+    )
     assert forget_old_keys(folder) == make_keys(folder) == []
 
 
-async def test_a_key_file_that_is_being_written_leaves_the_keys_of_before(folder: Path) -> None:
+async def test_incomplete_key_file_leaves_the_previous_keys_in_use(folder: Path) -> None:
     asks, knows = signer(folder), tokens(folder)
     (folder / "dms.pub").write_text("-----BEGIN PUB")
     (folder / "dms.key").unlink()
@@ -226,7 +226,7 @@ async def test_a_key_file_that_is_being_written_leaves_the_keys_of_before(folder
         ),
     ],
 )
-def test_a_service_that_cannot_say_who_it_is_does_not_start(
+def test_service_without_a_valid_key_does_not_start(
     folder: Path, spoil: Callable[[Path], object], sentence: str
 ) -> None:
     spoil(folder)
@@ -253,7 +253,7 @@ def _other_curve(folder: Path) -> object:
         (_copy("chains.pub", of="wms.key"), "one key stands in wms.pub and chains.pub"),
     ],
 )
-def test_keys_that_are_another_s_are_told_at_the_start(
+def test_mixed_up_keys_are_reported_at_the_start(
     folder: Path, spoil: Callable[[Path], object], sentence: str
 ) -> None:
     spoil(folder)
@@ -261,17 +261,17 @@ def test_keys_that_are_another_s_are_told_at_the_start(
         ServiceKeys(folder, DMS)
 
 
-async def test_a_bad_file_that_comes_later_harms_no_other(folder: Path) -> None:
+async def test_invalid_key_file_that_appears_later_does_not_affect_other_keys(folder: Path) -> None:
     knows = tokens(folder)
     asked = [signer(folder, CHAINS, now).token(WMS) for now in (NOON, NOON - 1, NOON - 2)]
     (folder / "setup.pub").write_text("-----BEGIN x")
     with structlog.testing.capture_logs() as told:
         for token in asked:
             assert await knows.principal(token) is not None
-    assert [line["event"] for line in told] == ["keys.unreadable"], "once for each change"
+    assert [line["event"] for line in told] == ["keys.unreadable"], "each change is logged once"
 
 
-async def test_whoever_has_a_key_makes_no_token_that_outlives_it(folder: Path) -> None:
+async def test_token_with_a_too_long_life_is_refused(folder: Path) -> None:
     key = ServiceKeys(folder, DMS).own()
     for ends in (NOON + 10**9, NOON + LIFE + SKEW + 1):
         claims = {"iss": DMS, "aud": WMS, "iat": 0, "exp": int(ends)}
@@ -281,7 +281,7 @@ async def test_whoever_has_a_key_makes_no_token_that_outlives_it(folder: Path) -
             await tokens(folder).principal(token)
 
 
-async def test_claims_that_nobody_can_read_are_nobody_s(folder: Path) -> None:
+async def test_signed_token_with_unreadable_claims_is_refused(folder: Path) -> None:
     key = ServiceKeys(folder, DMS).own()
     header = {"alg": "Ed25519", "kid": key.thumbprint()}
     for claims in (b"[" * 5_000, b"[]", b"no json", b"\xff"):
@@ -289,7 +289,7 @@ async def test_claims_that_nobody_can_read_are_nobody_s(folder: Path) -> None:
         assert await is_refused(tokens(folder), token)
 
 
-def test_several_may_make_keys_at_once(tmp_path: Path) -> None:
+def test_concurrent_key_generation_makes_each_key_once(tmp_path: Path) -> None:
     with ThreadPoolExecutor(4) as threads:
         made = list(threads.map(make_keys, [tmp_path] * 4))
     assert sorted(map(len, made)) == [0, 0, 0, 7]
@@ -297,7 +297,7 @@ def test_several_may_make_keys_at_once(tmp_path: Path) -> None:
         ServiceKeys(tmp_path, service)
 
 
-def test_what_does_not_go_together_is_mended(folder: Path) -> None:
+def test_missing_and_wrong_public_keys_are_written_again(folder: Path) -> None:
     (folder / "dms.pub").unlink()
     (folder / "wms.pub").write_bytes(OKPKey.generate_key("Ed25519").as_pem(private=False))
     assert make_keys(folder) == ["wrote the public key of dms", "wrote the public key of wms"]
@@ -306,7 +306,7 @@ def test_what_does_not_go_together_is_mended(folder: Path) -> None:
     assert keys.known()[keys.own().thumbprint()][0] == DMS
 
 
-def test_nothing_is_changed_where_a_key_cannot_be_read(folder: Path) -> None:
+def test_unreadable_key_prevents_changes_of_all_keys(folder: Path) -> None:
     (folder / "wms.key").write_text("garbage")
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     for change in (rotate_keys, make_keys):
@@ -315,7 +315,7 @@ def test_nothing_is_changed_where_a_key_cannot_be_read(folder: Path) -> None:
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
-def test_of_several_private_keys_the_last_signs_and_stays_known(folder: Path) -> None:
+def test_last_of_several_private_keys_signs_and_stays_known(folder: Path) -> None:
     first = (folder / "dms.key").read_bytes()
     rotate_keys(folder)
     (folder / "dms.key").write_bytes(first + (folder / "dms.key").read_bytes())
@@ -324,7 +324,7 @@ def test_of_several_private_keys_the_last_signs_and_stays_known(folder: Path) ->
     assert keys.known()[keys.own().thumbprint()][0] == DMS
 
 
-def test_private_keys_are_closed_to_others(folder: Path) -> None:
+def test_private_key_files_have_mode_0600(folder: Path) -> None:
     assert {path.stat().st_mode & 0o777 for path in folder.glob("*.key")} == {0o600}
     rotate_keys(folder)
     assert {path.stat().st_mode & 0o777 for path in folder.glob("*.key")} == {0o600}

@@ -1,5 +1,5 @@
-"""What a service has signed for one service, or a pilot's token of one pilot, at every route of
-every other."""
+"""Tests that tokens for another service and of another pilot are refused at each route of each
+service."""
 
 from pathlib import Path
 from uuid import UUID
@@ -24,7 +24,9 @@ def keys(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_what_is_for_another_service_opens_no_route(keys: Path, service: str) -> None:
+async def test_service_token_for_another_service_is_refused_at_each_route(
+    keys: Path, service: str
+) -> None:
     other = next(one for one in SERVICES if one != service)
     foreign = {
         one.service: one.token(other)
@@ -36,7 +38,7 @@ async def test_what_is_for_another_service_opens_no_route(keys: Path, service: s
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_the_token_of_a_pilot_opens_no_route_of_another(service: str) -> None:
+async def test_pilot_token_is_refused_at_each_route_of_another_pilot(service: str) -> None:
     tokens = PilotTokens(["key"])
     app = without_accounts(app_of(service), [tokens], for_people=False)
     assert await _statuses(app, service, {"p": tokens.give(UUID(OTHER_PILOT))}) == {403}

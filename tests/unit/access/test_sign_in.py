@@ -1,4 +1,4 @@
-"""Signing in with a token, by an address or a form, and out again."""
+"""Tests of signing in with a token in an address or with a form, and of signing out."""
 
 from collections.abc import AsyncIterator
 from urllib.parse import quote
@@ -7,7 +7,7 @@ import httpx
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sluice.contracts.access import Role
+from sluice.contracts.access.access import Role
 from sluice.servicekit.access.authentication import Authentication
 from sluice.servicekit.access.principal import Person, PilotCaller, Principal, principal_of
 from sluice.servicekit.access.sessions import Sessions
@@ -47,7 +47,9 @@ async def browser(people: RememberedPeople) -> AsyncIterator[httpx.AsyncClient]:
         yield client
 
 
-async def test_an_address_with_the_token_signs_in_and_is_left(browser: httpx.AsyncClient) -> None:
+async def test_address_with_a_token_signs_in_and_redirects_without_the_token(
+    browser: httpx.AsyncClient,
+) -> None:
     answer = await browser.get(f"/chains?state=failed&token={TOKEN}&page=2")
 
     assert answer.status_code == 303
@@ -57,7 +59,7 @@ async def test_an_address_with_the_token_signs_in_and_is_left(browser: httpx.Asy
 
 
 @pytest.mark.parametrize("token", ["wrong", "", PILOT_TOKEN])
-async def test_an_address_with_another_token_opens_nothing(
+async def test_address_with_an_invalid_token_does_not_sign_in(
     browser: httpx.AsyncClient, token: str
 ) -> None:
     answer = await browser.get(f"/chains?token={token}")
@@ -67,7 +69,9 @@ async def test_an_address_with_another_token_opens_nothing(
     assert "set-cookie" not in answer.headers
 
 
-async def test_a_form_signs_in_and_leads_back(browser: httpx.AsyncClient) -> None:
+async def test_form_with_a_token_signs_in_and_redirects_to_the_page(
+    browser: httpx.AsyncClient,
+) -> None:
     form = {"token": f" {TOKEN} ", "next": "/tasks?state=running"}
     answer = await browser.post("/sign-in", data=form)
 
@@ -76,14 +80,16 @@ async def test_a_form_signs_in_and_leads_back(browser: httpx.AsyncClient) -> Non
 
 
 @pytest.mark.parametrize("token", ["wrong", "", PILOT_TOKEN])
-async def test_a_form_with_another_token_says_so(browser: httpx.AsyncClient, token: str) -> None:
+async def test_form_with_an_invalid_token_redirects_with_an_error(
+    browser: httpx.AsyncClient, token: str
+) -> None:
     answer = await browser.post("/sign-in", data={"token": token, "next": "/tasks"})
 
     assert answer.headers["location"] == "/tasks?signed-in=no"
     assert "set-cookie" not in answer.headers
 
 
-async def test_a_form_signs_in_with_a_name_and_a_password(browser: httpx.AsyncClient) -> None:
+async def test_form_with_a_name_and_a_password_signs_in(browser: httpx.AsyncClient) -> None:
     form = {"name": "bert", "password": PASSWORD, "next": "/tasks"}
     answer = await browser.post("/sign-in", data=form)
 
@@ -100,7 +106,7 @@ async def test_a_form_signs_in_with_a_name_and_a_password(browser: httpx.AsyncCl
         ("carla", PASSWORD, "later"),
     ],
 )
-async def test_a_wrong_password_opens_nothing_whatever_token_is_sent_with_it(
+async def test_wrong_password_does_not_sign_in_even_with_a_valid_token(
     browser: httpx.AsyncClient, name: str, password: str, why: str
 ) -> None:
     form = {"name": name, "password": password, "token": TOKEN, "next": "/tasks"}
@@ -111,7 +117,7 @@ async def test_a_wrong_password_opens_nothing_whatever_token_is_sent_with_it(
 
 
 @pytest.mark.parametrize("asked", ["sign-in", "sign-out", "a page"])
-async def test_while_the_database_is_away_nobody_is_signed_out(
+async def test_database_failure_does_not_end_the_session(
     people: RememberedPeople, monkeypatch: pytest.MonkeyPatch, asked: str
 ) -> None:
     async def away(*_: object, **__: object) -> None:
@@ -130,7 +136,7 @@ async def test_while_the_database_is_away_nobody_is_signed_out(
     assert (answer.status_code, "set-cookie" in answer.headers) == (503, False)
 
 
-async def test_a_form_with_a_thousand_fields_is_none(browser: httpx.AsyncClient) -> None:
+async def test_form_with_a_thousand_fields_is_refused(browser: httpx.AsyncClient) -> None:
     answer = await browser.post("/sign-in", data={f"f{n}": "x" for n in range(1000)})
 
     assert (answer.status_code, "set-cookie" in answer.headers) == (422, False)
@@ -149,20 +155,24 @@ ELSEWHERE = [
 
 
 @pytest.mark.parametrize("there", ELSEWHERE)
-async def test_nobody_is_led_to_another_site(browser: httpx.AsyncClient, there: str) -> None:
+async def test_sign_in_does_not_redirect_to_another_site(
+    browser: httpx.AsyncClient, there: str
+) -> None:
     answer = await browser.post("/sign-in", data={"token": TOKEN, "next": there})
 
     assert answer.headers["location"] == "/"
 
 
-async def test_nor_by_an_address(browser: httpx.AsyncClient) -> None:
+async def test_address_with_a_token_does_not_redirect_to_another_site(
+    browser: httpx.AsyncClient,
+) -> None:
     path = quote("//evil.example/")
     answer = await browser.send(httpx.Request("GET", f"http://things/{path}?token={TOKEN}"))
 
     assert answer.headers["location"] == "/"
 
 
-async def test_signing_out_ends_the_session(browser: httpx.AsyncClient) -> None:
+async def test_sign_out_ends_the_session(browser: httpx.AsyncClient) -> None:
     await browser.get(f"/?token={TOKEN}")
 
     kept = dict(browser.cookies)
@@ -171,10 +181,10 @@ async def test_signing_out_ends_the_session(browser: httpx.AsyncClient) -> None:
     assert (left.status_code, left.headers["location"]) == (303, "/")
     assert (await browser.get("/")).text == "None at /?"
     copied = await browser.get("/", headers={"cookie": f"{COOKIE}={kept[COOKIE]}"})
-    assert copied.text == "None at /?", "a copy of the cookie opens nothing, either"
+    assert copied.text == "None at /?", "a copy of the cookie is not valid any more"
 
 
-async def test_each_sign_in_begins_another_session_and_ends_the_one_before(
+async def test_each_sign_in_begins_a_new_session_and_ends_the_previous_session(
     browser: httpx.AsyncClient, people: RememberedPeople
 ) -> None:
     chosen = {"cookie": f"{COOKIE}=chosen by somebody else"}
@@ -187,7 +197,9 @@ async def test_each_sign_in_begins_another_session_and_ends_the_one_before(
     assert (await browser.get("/")).text.startswith("bert")
 
 
-async def test_no_page_and_no_other_site_gets_at_a_session(people: RememberedPeople) -> None:
+async def test_session_cookie_is_protected_from_scripts_and_other_sites(
+    people: RememberedPeople,
+) -> None:
     app = guarded(people)
     async with asking(app) as plain, asking(app, "https") as private:
         by_http = (await plain.get(f"/?token={TOKEN}")).headers["set-cookie"].split("; ")
@@ -201,12 +213,14 @@ async def test_no_page_and_no_other_site_gets_at_a_session(people: RememberedPeo
 
 
 @pytest.mark.parametrize("cookies", ["", "whose", "whose=", "=;;=", "whose=other", "who se=1"])
-async def test_what_is_no_session_is_nobodys(browser: httpx.AsyncClient, cookies: str) -> None:
+async def test_invalid_session_cookie_has_no_principal(
+    browser: httpx.AsyncClient, cookies: str
+) -> None:
     answer = await browser.get("/", headers={"cookie": cookies})
     assert answer.text == "None at /?"
 
 
-async def test_where_addresses_have_no_tokens_one_is_no_credential(
+async def test_token_in_an_address_is_ignored_where_addresses_have_no_tokens(
     people: RememberedPeople,
 ) -> None:
     async with asking(guarded(people, by_address=False)) as browser:
@@ -216,7 +230,7 @@ async def test_where_addresses_have_no_tokens_one_is_no_credential(
     assert "set-cookie" not in answer.headers
 
 
-async def test_a_token_in_the_query_signs_nobody_in_who_changes_something(
+async def test_token_in_the_query_of_a_post_request_does_not_sign_in(
     browser: httpx.AsyncClient,
 ) -> None:
     answer = await browser.post(f"/chains?token={TOKEN}")

@@ -1,4 +1,4 @@
-"""Fixed tokens, those of pilots, and sessions of browsers."""
+"""Tests of fixed tokens and of tokens of pilots."""
 
 import time
 from collections.abc import Callable
@@ -7,8 +7,8 @@ from uuid import UUID
 import pytest
 from itsdangerous.timed import TimestampSigner
 
-from sluice.contracts.access import Role
-from sluice.contracts.problems import Unauthenticated
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.problems import Unauthenticated
 from sluice.servicekit.access.principal import Person, PilotCaller
 from sluice.servicekit.access.tokens import PILOT_TOKEN, FirstOf, FixedTokens, PilotTokens
 
@@ -19,7 +19,7 @@ WEEK = 7 * 24 * 3600
 
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """Lets so many seconds pass for whoever looks at the time of a signature."""
+    """Return a function that lets seconds pass for the check of signatures."""
     now = int(time.time())
 
     def pass_(seconds: int) -> None:
@@ -28,7 +28,7 @@ def later(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return pass_
 
 
-async def test_a_fixed_token_is_its_owners_and_no_part_of_it() -> None:
+async def test_fixed_token_identifies_its_owner_only_if_it_is_exact() -> None:
     known = FixedTokens({"open-sesame": ANNA})
 
     assert await known.principal("open-sesame") == ANNA
@@ -37,11 +37,13 @@ async def test_a_fixed_token_is_its_owners_and_no_part_of_it() -> None:
     ] == [None] * 4
 
 
-async def test_an_empty_token_is_nobodys() -> None:
+async def test_empty_token_has_no_principal() -> None:
     assert await FixedTokens({"": ANNA}).principal("") is None
 
 
-async def test_a_pilots_token_is_that_pilots_for_an_hour(later: Callable[[int], None]) -> None:
+async def test_pilot_token_identifies_its_pilot_until_it_expires(
+    later: Callable[[int], None],
+) -> None:
     tokens = PilotTokens(["key"])
     token = tokens.give(PILOT)
 
@@ -55,7 +57,7 @@ async def test_a_pilots_token_is_that_pilots_for_an_hour(later: Callable[[int], 
         await tokens.principal(token)
 
 
-async def test_a_pilots_token_of_another_key_or_changed_is_nobodys() -> None:
+async def test_forged_pilot_token_has_no_principal() -> None:
     token = PilotTokens(["key"]).give(PILOT)
     payload, at, signature = token.rsplit(".", 2)
     forged = PilotTokens(["other"]).give(UUID(int=2)).rsplit(".", 2)[0]
@@ -65,8 +67,8 @@ async def test_a_pilots_token_of_another_key_or_changed_is_nobodys() -> None:
     assert await PilotTokens(["key"]).principal(payload) is None
 
 
-async def test_keys_are_changed_without_a_stop() -> None:
-    """The new one signs; what the old one signed holds until that is gone."""
+async def test_keys_of_pilot_tokens_can_be_rotated() -> None:
+    """The new key signs. Tokens of the old key are valid until it is removed."""
     old = PilotTokens(["old"]).give(PILOT)
     both = PilotTokens(["old", "new"])
 
@@ -75,7 +77,7 @@ async def test_keys_are_changed_without_a_stop() -> None:
     assert await PilotTokens(["new"]).principal(old) is None
 
 
-async def test_whoever_knows_a_token_says_whose_it_is() -> None:
+async def test_first_authenticator_that_knows_a_token_gives_its_principal() -> None:
     tokens = PilotTokens(["key"])
     known = FirstOf([FixedTokens({"open-sesame": ANNA}), tokens])
 

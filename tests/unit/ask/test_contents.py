@@ -1,4 +1,4 @@
-"""What is shown of an item's file."""
+"""Contents of the file of an item, as the page shows them."""
 
 import base64
 import json
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sluice.contracts.ask import Show
+from sluice.contracts.human_tasks.ask import Show
 from wfms.ask.domain.contents import ItemContent, Unreadable, clean, content_of, image_of
 
 PNG = base64.b64decode(
@@ -18,11 +18,11 @@ def of_json(found: Any, show: Show = Show.TEXT) -> ItemContent:
     return content_of(json.dumps(found).encode(), show)
 
 
-def test_a_plain_file_is_its_text() -> None:
+def test_plain_file_is_shown_as_text() -> None:
     assert content_of("o 7:00\nŚwięta".encode(), Show.TEXT) == ItemContent(text="o 7:00\nŚwięta")
 
 
-def test_an_object_has_its_text_and_its_mark() -> None:
+def test_json_object_has_text_mark_and_title() -> None:
     found = of_json({"text": "at 7:00 or 9:00", "mark": [3, 7], "title": "St. Anne", "id": 4})
     assert (found.text, found.mark, found.title) == ("at 7:00 or 9:00", (3, 7), "St. Anne")
     assert found.item["id"] == 4
@@ -40,14 +40,14 @@ def test_an_object_has_its_text_and_its_mark() -> None:
         ({"text": "abc", "answer": 1}, "'answer' is no text"),
     ],
 )
-def test_an_object_of_another_form_is_refused(given: Any, reason: str) -> None:
+def test_json_object_of_another_form_is_refused(given: Any, reason: str) -> None:
     with pytest.raises(Unreadable) as refused:
         of_json(given)
     assert reason in str(refused.value)
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"a\0b"])
-def test_what_is_no_text_is_refused(data: bytes) -> None:
+def test_binary_file_is_refused_as_text(data: bytes) -> None:
     with pytest.raises(Unreadable):
         content_of(data, Show.TEXT)
 
@@ -67,13 +67,13 @@ def test_what_is_no_text_is_refused(data: bytes) -> None:
         "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
     ],
 )
-def test_of_html_nothing_runs_loads_or_leads_away(html: str) -> None:
+def test_cleaned_html_runs_loads_and_links_nothing(html: str) -> None:
     left = clean(html).lower()
     for word in ("script", "onerror", "onclick", "href", "src", "style", "elsewhere", "form"):
         assert word not in left, left
 
 
-def test_of_html_what_it_says_stays() -> None:
+def test_cleaned_html_keeps_its_content() -> None:
     html = "<h1>Msze</h1><table><tr><td colspan='2'>7:00</td></tr></table><b>i</b>"
     left = content_of(html.encode(), Show.HTML).html
     assert left is not None
@@ -81,7 +81,7 @@ def test_of_html_what_it_says_stays() -> None:
     assert '<td colspan="2">7:00</td>' in left
 
 
-def test_an_image_is_told_by_what_is_in_it() -> None:
+def test_image_type_is_recognized_by_its_content() -> None:
     assert content_of(PNG, Show.IMAGE) == ItemContent()
     assert image_of(PNG) == (PNG, "image/png")
     found = of_json({"image": base64.b64encode(PNG).decode(), "box": [0, 0, 1, 0.5]}, Show.IMAGE)
@@ -98,6 +98,6 @@ def test_an_image_is_told_by_what_is_in_it() -> None:
         b'{"box": [1, 2, 3, 4]}',
     ],
 )
-def test_what_is_no_image_is_refused(data: bytes) -> None:
+def test_invalid_image_is_refused(data: bytes) -> None:
     with pytest.raises(Unreadable):
         content_of(data, Show.IMAGE)

@@ -1,4 +1,4 @@
-"""Images that are cut off, or have no size or too much of it, are not shown."""
+"""Checks of images: truncated images and unsuitable sizes are refused."""
 
 import base64
 import io
@@ -12,9 +12,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from PIL import Image
 
-from sluice.contracts.ask import Show
+from sluice.contracts.human_tasks.ask import Show
 from wfms.ask.domain.contents import ItemContent, Unreadable, content_of, image_of
-from wfms.ask.domain.images import MOST_PIXELS, is_whole, size_of
+from wfms.ask.domain.images import MAX_PIXELS, is_whole, size_of
 
 KINDS = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "image/webp"}
 
@@ -22,18 +22,18 @@ KINDS = {"PNG": "image/png", "JPEG": "image/jpeg", "GIF": "image/gif", "WEBP": "
 SIZE = (200, 160)
 
 
-def saved(picture: Image.Image, kind: str, **more: object) -> bytes:
+def encoded_image(picture: Image.Image, kind: str, **more: object) -> bytes:
     out = io.BytesIO()
     picture.save(out, kind, **more)
     return out.getvalue()
 
 
-def drawn(kind: str, **more: object) -> bytes:
-    return saved(Image.effect_noise(SIZE, 60).convert("RGB"), kind, **more)
+def noise_image(kind: str, **more: object) -> bytes:
+    return encoded_image(Image.effect_noise(SIZE, 60).convert("RGB"), kind, **more)
 
 
 def png(width: int, height: int) -> bytes:
-    """That says it has this size."""
+    """Return a PNG that declares this size."""
     head = struct.pack(">II5B", width, height, 1, 0, 0, 0, 0)
     chunks = [(b"IHDR", head), (b"IDAT", zlib.compress(b"")), (b"IEND", b"")]
     return b"\x89PNG\r\n\x1a\n" + b"".join(
@@ -42,14 +42,14 @@ def png(width: int, height: int) -> bytes:
     )
 
 
-def boxed(data: bytes, box: Any) -> ItemContent:
+def content_with_box(data: bytes, box: Any) -> ItemContent:
     found = {"image": base64.b64encode(data).decode(), "box": box}
     return content_of(json.dumps(found).encode(), Show.IMAGE)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_whole_one_is_shown_and_one_that_is_cut_off_is_not(kind: str) -> None:
-    data = drawn(kind)
+def test_complete_image_is_accepted_and_a_truncated_image_is_refused(kind: str) -> None:
+    data = noise_image(kind)
     assert is_whole(data, KINDS[kind])
     content_of(data, Show.IMAGE)
     for part in (0.2, 0.5, 0.9):
@@ -60,37 +60,37 @@ def test_a_whole_one_is_shown_and_one_that_is_cut_off_is_not(kind: str) -> None:
 
 
 @pytest.mark.parametrize("more", [{"progressive": True}, {"exif": "thumbnail"}])
-def test_photos_end_where_their_own_scan_does(more: dict[str, object]) -> None:
-    """And not where that of a preview within them does."""
+def test_jpeg_ends_with_its_own_scan(more: dict[str, object]) -> None:
+    """The end of an embedded preview does not count."""
     if "exif" in more:
         exif = Image.Exif()
         preview = Image.new("RGB", (16, 16))
         preview.save(out := io.BytesIO(), "JPEG")
-        exif[0x927C] = out.getvalue()  # what a camera's maker notes
+        exif[0x927C] = out.getvalue()  # a preview in the maker notes of a camera
         more = {"exif": exif}
-    data = drawn("JPEG", **more)
+    data = noise_image("JPEG", **more)
     assert is_whole(data, KINDS["JPEG"])
     assert is_whole(data + b"what a camera adds", KINDS["JPEG"])
     assert not is_whole(data[:-100], KINDS["JPEG"])
     assert ("exif" in more) == (b"\xff\xd9" in data[:-100])
 
 
-def test_what_follows_the_end_is_nobodys() -> None:
-    assert is_whole(drawn("PNG") + b"more", KINDS["PNG"])
-    assert is_whole(drawn("GIF") + b"\0\n", KINDS["GIF"])
+def test_bytes_after_the_end_of_an_image_are_ignored() -> None:
+    assert is_whole(noise_image("PNG") + b"more", KINDS["PNG"])
+    assert is_whole(noise_image("GIF") + b"\0\n", KINDS["GIF"])
 
 
 @pytest.mark.parametrize("more", [{}, {"progressive": True}, {"lossless": True}])
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_size_of_each_kind_is_read(kind: str, more: dict[str, object]) -> None:
-    assert size_of(drawn(kind, **more)) == SIZE
+def test_size_of_each_image_format_is_read(kind: str, more: dict[str, object]) -> None:
+    assert size_of(noise_image(kind, **more)) == SIZE
 
 
-def test_a_photo_has_the_size_that_it_has_when_it_is_turned() -> None:
-    """As browsers show it, so boxes are of it as it is then."""
+def test_size_of_a_rotated_photo_is_the_displayed_size() -> None:
+    """Browsers rotate the photo, and boxes refer to the rotated image."""
     exif = Image.Exif()
-    exif[0x0112] = 6  # orientation: a quarter to the right
-    assert size_of(drawn("JPEG", exif=exif)) == SIZE[::-1]
+    exif[0x0112] = 6  # orientation: a quarter turn to the right
+    assert size_of(noise_image("JPEG", exif=exif)) == SIZE[::-1]
 
 
 @pytest.mark.parametrize(
@@ -104,23 +104,23 @@ def test_a_photo_has_the_size_that_it_has_when_it_is_turned() -> None:
         b"RIFF\0\0\0\0WEBP",
     ],
 )
-def test_one_without_pixels_is_refused(data: bytes) -> None:
+def test_image_without_pixels_is_refused(data: bytes) -> None:
     with pytest.raises(Unreadable, match=r"an image (that is cut off|without width or height)"):
         content_of(data, Show.IMAGE)
 
 
-def test_one_of_too_many_pixels_is_refused() -> None:
-    side = int(MOST_PIXELS**0.5)
+def test_image_with_too_many_pixels_is_refused() -> None:
+    side = int(MAX_PIXELS**0.5)
     content_of(png(side, side), Show.IMAGE)
-    with pytest.raises(Unreadable, match=f"{side} by {side + 1} pixels, and at most {MOST_PIXELS}"):
+    with pytest.raises(Unreadable, match=f"{side} by {side + 1} pixels, and at most {MAX_PIXELS}"):
         content_of(png(side, side + 1), Show.IMAGE)
 
 
 @pytest.mark.parametrize(
     "box", [[0, 0, 30, 20], [29.5, 19, 0.5, 1], [0.5, 1, 29.5 + 1e-9, 19 + 1e-9]]
 )
-def test_a_box_may_be_all_of_its_image_or_a_part(box: list[float]) -> None:
-    assert boxed(png(30, 20), box).box == tuple(box)
+def test_box_may_cover_all_or_a_part_of_its_image(box: list[float]) -> None:
+    assert content_with_box(png(30, 20), box).box == tuple(box)
 
 
 @pytest.mark.parametrize(
@@ -140,17 +140,17 @@ def test_a_box_may_be_all_of_its_image_or_a_part(box: list[float]) -> None:
         [5000, 5000, 10, 10],
     ],
 )
-def test_a_box_elsewhere_of_no_size_or_of_another_form_is_refused(box: Any) -> None:
+def test_box_outside_its_image_or_of_wrong_form_is_refused(box: Any) -> None:
     with pytest.raises(Unreadable, match="within its 30 by 20 pixels"):
-        boxed(png(30, 20), box)
+        content_with_box(png(30, 20), box)
 
 
-SMALL = [saved(Image.new("RGB", (30, 20), "navy"), kind) for kind in KINDS]
+SMALL = [encoded_image(Image.new("RGB", (30, 20), "navy"), kind) for kind in KINDS]
 
 
 @st.composite
 def nearly_images(draw: st.DrawFn) -> bytes:
-    """Images with a part that is other bytes, as they are or in JSON."""
+    """Draw images in which some bytes are replaced, plain or in JSON."""
     data = draw(st.sampled_from(SMALL))
     begin = draw(st.integers(0, 60) | st.integers(0, len(data)))
     end = draw(st.integers(begin, begin + 8) | st.just(len(data)))
@@ -164,7 +164,7 @@ def nearly_images(draw: st.DrawFn) -> bytes:
 @example(b"RIFF\0\0\0\0WEBPVP8L")
 @example(b"\xff\xd8\xff\xc0\0\0\xff\xda\xff\xd9")
 @example(b"GIF89a;")
-def test_any_bytes_are_refused_or_an_image_of_some_size(data: bytes) -> None:
+def test_any_bytes_are_refused_or_an_image_of_valid_size(data: bytes) -> None:
     try:
         content_of(data, Show.IMAGE)
     except Unreadable:
@@ -172,4 +172,4 @@ def test_any_bytes_are_refused_or_an_image_of_some_size(data: bytes) -> None:
     image, _ = image_of(data)
     size = size_of(image)
     assert size is not None
-    assert size[0] * size[1] <= MOST_PIXELS
+    assert size[0] * size[1] <= MAX_PIXELS

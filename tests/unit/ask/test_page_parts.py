@@ -1,4 +1,4 @@
-"""What the page is made of fits together, and to the other pages."""
+"""Parts of the page for annotators: files, colours, and texts agree."""
 
 import json
 import re
@@ -22,7 +22,7 @@ PARTS = re.compile(
 )
 
 
-def test_colours_are_those_of_the_other_pages() -> None:
+def test_colours_equal_those_of_the_other_pages() -> None:
     own, others = (
         (folder / name).read_text() for folder, name in ((PAGE, "ask.css"), (OTHERS, "sluice.css"))
     )
@@ -30,18 +30,18 @@ def test_colours_are_those_of_the_other_pages() -> None:
     assert len(COLOURS.findall(own)) == 2
 
 
-def test_every_part_that_is_named_is_there_and_every_part_is_named() -> None:
+def test_each_file_of_the_page_exists_and_is_used() -> None:
     files = {path.name: path.read_text() for path in PAGE.iterdir()}
     named = {name for text in files.values() for name in PARTS.findall(text)}
     assert named == set(files) - {"page.html"}
 
 
-def test_nothing_in_it_needs_a_laxer_policy() -> None:
+def test_page_needs_no_inline_scripts_or_styles() -> None:
     page = (PAGE / "page.html").read_text()
     assert re.findall(r"<style|style=|\son[a-z]+=|<script(?![^>]*\ssrc=)", page) == []
 
 
-def test_what_its_scripts_look_up_is_on_the_page() -> None:
+def test_elements_that_the_scripts_use_are_on_the_page() -> None:
     ids = set(re.findall(r'\sid="([^"]+)"', (PAGE / "page.html").read_text()))
     looked_up = {
         name
@@ -53,7 +53,7 @@ def test_what_its_scripts_look_up_is_on_the_page() -> None:
 
 
 def catalogue(language: str) -> dict[str, Any]:
-    """Read the texts of a language, and the plural forms that it needs, as node.js reads them."""
+    """Read the texts of a language and its plural forms, with node.js."""
     script = (
         f"import texts from {json.dumps(str(PAGE / f'texts_{language}.js'))};"
         f" const forms = new Intl.PluralRules({json.dumps(language)}).resolvedOptions();"
@@ -71,7 +71,7 @@ def placeholders(text: object) -> set[str]:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_each_language_has_every_text_with_its_placeholders_and_plural_forms(
+def test_each_language_has_all_texts_with_placeholders_and_plural_forms(
     language: str,
 ) -> None:
     english, own = catalogue("en")["texts"], catalogue(language)
@@ -84,7 +84,7 @@ def test_each_language_has_every_text_with_its_placeholders_and_plural_forms(
             assert all("{count}" in form for form in text.values()), name
 
 
-def test_every_text_of_the_page_is_in_the_catalogue_and_used() -> None:
+def test_catalogue_has_exactly_the_texts_that_the_page_uses() -> None:
     names = catalogue("en")["texts"].keys()
     scripts = [path.read_text() for path in PAGE.glob("*.js") if path.stem[:5] != "texts"]
     used = set(re.findall(r'data-(?:text|label)="([^"]+)"', (PAGE / "page.html").read_text()))
@@ -92,6 +92,6 @@ def test_every_text_of_the_page_is_in_the_catalogue_and_used() -> None:
         for call in re.findall(r'\btext\(([^{}]*?"[^)]*)', script):
             used.update(re.findall(r'"([^"]+)"', call))
     keys = {name for name in names if name.startswith("key ")}
-    assert used | {"marked"} == names - keys, "marked is said by the style sheet"
+    assert used | {"marked"} == names - keys, "only the style sheet uses marked"
     html = (PAGE / "page.html").read_text()
     assert {f"key {name}" for name in re.findall(r'data-key="([^"]+)"', html)} == keys

@@ -1,4 +1,4 @@
-"""The sequential test for who answers without looking."""
+"""Sequential test that finds annotators who answer without looking."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -29,7 +29,7 @@ def mostly_no(_: str, draw: Random) -> str:
     return "no" if draw.random() < 0.8 else "yes"
 
 
-def same(word: str) -> Answerer:
+def always(word: str) -> Answerer:
     return lambda _right, _draw: word
 
 
@@ -40,7 +40,10 @@ def without_error(right: str, _: Random) -> str:
 def answers_until_found(
     answerer: Answerer, draw: Random, *, most: int, gold: bool, yes: float = 1 / 3
 ) -> int | None:
-    """After how many it is excluded; None: after none. ``yes``: part of the items that are."""
+    """Return after how many answers the annotator is excluded, or None.
+
+    ``yes`` is the share of items whose right answer is yes.
+    """
     kind = (AnswerReference.GOLD if gold else AnswerReference.PEERS).value
     evidence: dict[str, dict[str, Counter[str]]] = {kind: {word: Counter() for word in ANSWERS}}
     for number in range(1, most + 1):
@@ -52,8 +55,8 @@ def answers_until_found(
 
 
 @pytest.mark.parametrize("gold", [True, False])
-@pytest.mark.parametrize("answerer", [by_chance, mostly_no, same("yes"), same("no")])
-def test_who_does_not_look_is_found(answerer: Answerer, gold: bool) -> None:
+@pytest.mark.parametrize("answerer", [by_chance, mostly_no, always("yes"), always("no")])
+def test_annotator_who_does_not_look_is_excluded(answerer: Answerer, gold: bool) -> None:
     found = [
         answers_until_found(answerer, Random(seed), most=150, gold=gold) for seed in range(100)
     ]
@@ -62,17 +65,17 @@ def test_who_does_not_look_is_found(answerer: Answerer, gold: bool) -> None:
 
 @pytest.mark.parametrize("gold", [True, False])
 @pytest.mark.parametrize("answerer", [careful, careless])
-def test_who_looks_is_left_in_peace(answerer: Answerer, gold: bool) -> None:
+def test_careful_and_careless_annotators_are_not_excluded(answerer: Answerer, gold: bool) -> None:
     found = [
         answers_until_found(answerer, Random(seed), most=120, gold=gold) for seed in range(400)
     ]
-    assert sum(number is not None for number in found) <= 8  # two in a hundred
+    assert sum(number is not None for number in found) <= 8  # two percent
 
 
 @pytest.mark.parametrize("gold", [True, False])
 @pytest.mark.parametrize("yes", [0.0, 0.02, 0.1, 0.9, 1.0])
 @pytest.mark.parametrize("answerer", [without_error, careful])
-def test_so_is_who_looks_where_nearly_all_are_alike(
+def test_careful_annotator_is_not_excluded_if_nearly_all_answers_are_equal(
     answerer: Answerer, yes: float, gold: bool
 ) -> None:
     found = [
@@ -82,7 +85,7 @@ def test_so_is_who_looks_where_nearly_all_are_alike(
     assert sum(number is not None for number in found) <= 1
 
 
-def test_nothing_known_says_nothing() -> None:
+def test_no_evidence_scores_zero() -> None:
     assert score({}, 2) == 0
 
 
@@ -96,17 +99,19 @@ def test_nothing_known_says_nothing() -> None:
         ({"yes": 3, "no": 1}, "yes", "yes"),
     ],
 )
-def test_others_agree_on(answers: dict[str, int], own: str, others: str | None) -> None:
+def test_majority_of_other_annotators_is_the_reference(
+    answers: dict[str, int], own: str, others: str | None
+) -> None:
     assert others_agree_on(answers, own) == others
 
 
-def test_right_of() -> None:
+def test_right_answers_are_counted_by_reference() -> None:
     evidence = {"gold": {"yes": {"yes": 3, "no": 1}, "no": {"no": 2}}}
     assert right_of(evidence, AnswerReference.GOLD) == (5, 6)
     assert right_of(evidence, AnswerReference.PEERS) == (0, 0)
 
 
-def test_one_in_so_many_is_an_item_with_a_known_answer() -> None:
+def test_gold_items_appear_at_the_configured_rate_and_irregularly() -> None:
     for seed in range(20):
         device = Random(seed).getrandbits(128)
         places = [number for number in range(1, 2001) if is_gold(device, number, 10)]

@@ -1,4 +1,4 @@
-"""What people are told of a chain that does not go on."""
+"""Messages about a chain that does not go on."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
@@ -8,8 +8,8 @@ import pytest
 from sluice.cli.connection import connected
 from sluice.cli.watch import wait_reasons
 from sluice.cli.watch.wait_reasons import ChainWaits
-from sluice.contracts.chains import Chain, ChainStep
-from sluice.contracts.states import ChainState, StepState
+from sluice.contracts.chains.chains import Chain, ChainStep
+from sluice.contracts.common.states import ChainState, StepState
 
 FULL = "waits for a storage of type intermediate: scratch is disabled"
 
@@ -22,7 +22,7 @@ def chain_with(*steps: ChainStep) -> Chain:
     )  # fmt: skip
 
 
-async def test_reason_of_a_step_that_cannot_start_is_told_once(
+async def test_reason_of_a_step_that_cannot_start_is_printed_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(wait_reasons, "LONG_WAIT", -1)

@@ -1,12 +1,11 @@
-"""An installation for clients alone lacks what the services need: a command that needs it says
-so."""
+"""Commands name the packages that a client-only installation lacks."""
 
 import subprocess
 import sys
 
 import pytest
 
-#: As Python has it where a package is not installed.
+#: Makes Python treat a package as not installed.
 WITHOUT = """
 import sys
 sys.modules[{missing!r}] = None
@@ -29,7 +28,9 @@ def ended_process(code: str) -> subprocess.CompletedProcess[str]:
         ("psutil", ["cwl-runner", "templates/spd/workflow.cwl"]),
     ],
 )
-def test_a_command_names_what_is_not_installed(missing: str, arguments: list[str]) -> None:
+def test_command_names_the_package_that_is_not_installed(
+    missing: str, arguments: list[str]
+) -> None:
     code = WITHOUT.format(missing=missing, arguments=arguments)
     ended = ended_process(code)
     assert ended.returncode == 1
@@ -39,7 +40,7 @@ def test_a_command_names_what_is_not_installed(missing: str, arguments: list[str
     )
 
 
-def test_a_part_of_our_own_that_is_missing_is_a_mistake() -> None:
+def test_missing_module_of_sluice_gives_a_traceback() -> None:
     code = WITHOUT.format(
         missing="wms.simulation.entry", arguments=["simulate", "docs/scenarios/ocr-measured.yaml"]
     )

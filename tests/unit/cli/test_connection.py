@@ -1,4 +1,4 @@
-"""As whom the command asks the services of a system."""
+"""Tokens that the command sends to the services of a system."""
 
 from pathlib import Path
 
@@ -18,23 +18,23 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-async def told(token: str | None = None) -> list[str | None]:
-    """What the operator service and the DMS are told of who asks."""
+async def sent_tokens(token: str | None = None) -> list[str | None]:
+    """Return the tokens that the operator service and the DMS get."""
     async with connected(URL, token=token) as connection:
         clients = (connection.operator, connection.dms)
         return [client._http.headers.get("authorization") for client in clients]
 
 
-async def test_whoever_has_logged_in_is_known_at_the_dms_wherever_that_is() -> None:
-    assert await told() == [None, None]
+async def test_token_of_a_sign_in_is_sent_to_the_dms_too() -> None:
+    assert await sent_tokens() == [None, None]
     keep_token(URL, "mine")
-    assert await told() == ["Bearer mine"] * 2
+    assert await sent_tokens() == ["Bearer mine"] * 2
 
 
-async def test_a_token_that_is_kept_for_the_dms_goes_first_there() -> None:
+async def test_token_stored_for_the_dms_takes_precedence_there() -> None:
     keep_token(URL, "mine")
     keep_token(DMS, "another")
-    assert await told() == ["Bearer mine", "Bearer another"]
+    assert await sent_tokens() == ["Bearer mine", "Bearer another"]
 
 
 async def test_system_of_a_home_folder_has_its_own_dms(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ async def test_system_of_a_home_folder_has_its_own_dms(tmp_path: Path) -> None:
         assert connection.dms._http.base_url == f"{url}/services/dms/"
 
 
-async def test_a_token_that_is_given_goes_before_what_is_kept_and_none_is_none() -> None:
+async def test_given_token_overrides_stored_tokens_and_an_empty_token_is_none() -> None:
     keep_token(URL, "mine")
-    assert await told("given") == ["Bearer given"] * 2
-    assert await told("") == [None, None]
+    assert await sent_tokens("given") == ["Bearer given"] * 2
+    assert await sent_tokens("") == [None, None]

@@ -1,4 +1,4 @@
-"""Consent to what cannot be undone."""
+"""Consent to irreversible commands."""
 
 import os
 import pty
@@ -15,7 +15,7 @@ from sluice.cli.consent import Consent, with_consent
 from sluice.cli.system import System, with_system
 from tests.unit.cli.test_system import commands
 
-#: What commands are called that undo something for good.
+#: Names of commands that destroy something for good.
 DESTRUCTIVE = {
     "cancel",
     "delete",
@@ -51,7 +51,7 @@ def test_without_a_terminal_nothing_is_done_unless_yes_is_given() -> None:
 
 
 @pytest.mark.parametrize("options", [["--dry-run"], ["--dry-run", "--yes"]])
-def test_dry_run_says_what_would_be_done_and_does_nothing(options: list[str]) -> None:
+def test_dry_run_prints_the_action_and_does_nothing(options: list[str]) -> None:
     result, done = run("week", *options)
     assert (result.exit_code, done) == (0, [])
     assert result.output == "would delete week: 3 files\n"
@@ -77,7 +77,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch, typed: str) -> Iterator[None]:
 
 
 @pytest.mark.parametrize(("typed", "agreed"), [("y\n", True), ("n\n", False), ("\n", False)])
-def test_at_a_terminal_the_person_is_asked(
+def test_person_at_a_terminal_is_asked_for_consent(
     typed: str, agreed: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: os.PathLike[str]
 ) -> None:
     consent = Consent(System(None, tmp_path), yes=False, dry_run=False)  # type: ignore[arg-type]
@@ -89,7 +89,7 @@ def test_at_a_terminal_the_person_is_asked(
                 consent.require("delete week: 3 files")
 
 
-def test_every_destructive_command_needs_consent() -> None:
+def test_each_destructive_command_needs_consent() -> None:
     found = dict(commands(get_command(command_line())))
     destructive = {name for name in found if name.split()[-1] in DESTRUCTIVE} | {"ask end"}
     assert {"dataset delete", "chain delete", "queue drop", "pilot stop"} <= destructive

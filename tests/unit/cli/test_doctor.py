@@ -1,4 +1,4 @@
-"""What `sluice doctor` says of a machine."""
+"""Findings of `sluice doctor` about a machine."""
 
 import json
 import socket
@@ -13,7 +13,7 @@ from sluice.cli.commands.doctor import MachineFinding, Severity, examine
 from tests.servers import commands
 
 
-def found(home: Path, subject: str) -> MachineFinding:
+def finding_about(home: Path, subject: str) -> MachineFinding:
     return next(finding for finding in examine(home) if finding.subject == subject)
 
 
@@ -23,7 +23,7 @@ def test_version_is_shown() -> None:
     assert said.output.startswith("sluice 0.")
 
 
-def test_machine_is_examined_with_the_pilot_s_own_functions(tmp_path: Path) -> None:
+def test_doctor_examines_the_machine_with_the_functions_of_the_pilot(tmp_path: Path) -> None:
     done = commands.run("sluice", "doctor", "--json", "--home", tmp_path)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
@@ -33,20 +33,20 @@ def test_machine_is_examined_with_the_pilot_s_own_functions(tmp_path: Path) -> N
     assert subjects["sandbox"]["severity"] == "ok"
 
 
-def test_missing_bubblewrap_is_an_error_only_where_a_sandbox_is_required(
+def test_missing_bubblewrap_is_an_error_only_if_a_sandbox_is_required(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.delenv("SLUICE_PILOT_SANDBOX", raising=False)
     monkeypatch.setenv("SLUICE_PILOT_CONTAINERS", "[]")
-    preferred = found(tmp_path, "sandbox")
+    preferred = finding_about(tmp_path, "sandbox")
     assert preferred.severity is Severity.NOTE
     assert "no bubblewrap" in preferred.found
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "required")
-    assert found(tmp_path, "sandbox").severity is Severity.ERROR
+    assert finding_about(tmp_path, "sandbox").severity is Severity.ERROR
 
 
-def test_surroundings_that_matter_are_told_of(
+def test_doctor_reports_path_locale_proxy_and_port(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "bin::/usr/bin:/bin")
@@ -75,10 +75,10 @@ def test_full_disk_is_an_error_and_the_command_fails(
     assert "Sluice does not work here" in said.output
 
 
-def test_each_fact_about_the_node_is_told_once(
+def test_each_fact_about_the_node_is_reported_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a sandbox, and with a container engine that does not work."""
+    """The node has no sandbox and a broken container engine."""
     engine = tmp_path / "bin" / "docker"
     engine.parent.mkdir()
     engine.write_text("#!/bin/sh\necho the daemon is down >&2\nexit 1\n")

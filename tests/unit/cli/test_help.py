@@ -1,4 +1,4 @@
-"""Help texts as they are shown."""
+"""Layout of help texts."""
 
 import pytest
 from typer.testing import CliRunner

@@ -1,13 +1,13 @@
-"""Which input storage files are copied to."""
+"""Choice of the input storage to which files are copied."""
 
 from uuid import UUID
 
 import pytest
 
 from sluice.cli.transfer.input_storage import with_room
-from sluice.contracts.datasets import Storage
-from sluice.contracts.problems import NotAvailable
-from sluice.contracts.states import StorageType
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import Storage
 
 
 def storage(name: str, *, capacity: int | None, used: int) -> Storage:
@@ -35,7 +35,7 @@ ENDLESS = storage("endless", capacity=None, used=9999)
         ([FULL, ENDLESS], 5000, ENDLESS),
     ],
 )
-def test_the_first_with_room_is_taken(
+def test_first_storage_with_enough_room_is_chosen(
     stores: list[Storage], needed: int | None, taken: Storage
 ) -> None:
     assert with_room(stores, needed=needed) is taken
@@ -44,7 +44,7 @@ def test_the_first_with_room_is_taken(
 @pytest.mark.parametrize(
     ("needed", "size"), [(None, "more"), (0, "these 0 bytes"), (101, "these 101 bytes")]
 )
-def test_what_is_left_is_told_where_nothing_fits(needed: int | None, size: str) -> None:
+def test_free_space_is_reported_if_no_storage_has_room(needed: int | None, size: str) -> None:
     with pytest.raises(
         NotAvailable,
         match=f"no input storage has room for {size}: full has 0 left of 1000, over has 0 left",

@@ -1,4 +1,4 @@
-"""What is brought in as a data set: files, directories, files with what must lie beside them."""
+"""Files and directories that are uploaded as a data set."""
 
 import os
 from pathlib import Path
@@ -13,8 +13,8 @@ from sluice.cli.transfer.inputs import (
     files_of_paths,
     secondary_name,
 )
-from sluice.contracts.plan import DataEntries, SecondaryFile
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.templates.plan import DataEntries, SecondaryFile
 
 READS = DataEntries(
     secondary_files=[SecondaryFile(pattern=".bai"), SecondaryFile(pattern="^.txt", required=False)]
@@ -28,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def named(entries: list[InputEntry]) -> list[tuple[str, list[str]]]:
+def entry_names(entries: list[InputEntry]) -> list[tuple[str, list[str]]]:
     assert all(isinstance(entry, BundledEntry) for entry in entries)
     return [
         (entry.name, [one["basename"] for one in entry.value.get("secondaryFiles", ())])
@@ -46,31 +46,33 @@ def named(entries: list[InputEntry]) -> list[tuple[str, list[str]]]:
         ("x", "^^.idx", "x.idx"),
     ],
 )
-def test_patterns_name_files_as_cwl_says(name: str, pattern: str, expected: str) -> None:
+def test_secondary_file_patterns_follow_cwl(name: str, pattern: str, expected: str) -> None:
     assert secondary_name(name, pattern) == expected
 
 
-def test_files_beside_others_go_with_them_and_are_no_entries_of_their_own(folder: Path) -> None:
+def test_secondary_files_go_with_their_files_and_are_no_entries(folder: Path) -> None:
     expected = [("a.bam.tar", ["a.bam.bai", "a.txt"]), ("b c.bam.tar", ["b c.bam.bai"])]
-    assert named(entries_of_paths([folder], READS)) == expected
-    assert named(entries_of_paths([folder / "a.bam", folder / "b c.bam"], READS)) == expected
+    assert entry_names(entries_of_paths([folder], READS)) == expected
+    assert entry_names(entries_of_paths([folder / "a.bam", folder / "b c.bam"], READS)) == expected
     assert (
-        named(entries_of_paths([folder / "b c.bam", folder / "a.bam.bai", folder / "a.bam"], READS))
+        entry_names(
+            entries_of_paths([folder / "b c.bam", folder / "a.bam.bai", folder / "a.bam"], READS)
+        )
         == expected[::-1]
     )
 
 
-def test_a_file_that_must_lie_beside_another_is_missed_before_anything_starts(folder: Path) -> None:
+def test_missing_secondary_file_is_reported_before_the_upload(folder: Path) -> None:
     (folder / "a.bam.bai").unlink()
     with pytest.raises(Unprocessable, match=r"a\.bam: a\.bam\.bai"):
         entries_of_paths([folder / "a.bam", folder / "b c.bam"], READS)
     (folder / "a.txt").unlink()
-    assert named(entries_of_paths([folder / "b c.bam"], READS)) == [
+    assert entry_names(entries_of_paths([folder / "b c.bam"], READS)) == [
         ("b c.bam.tar", ["b c.bam.bai"])
     ]
 
 
-def test_files_that_are_each_beside_the_other_are_no_entries(folder: Path) -> None:
+def test_mutual_secondary_files_leave_no_entries(folder: Path) -> None:
     both = DataEntries(
         secondary_files=[SecondaryFile(pattern="^.txt"), SecondaryFile(pattern="^.bam")]
     )
@@ -78,20 +80,20 @@ def test_files_that_are_each_beside_the_other_are_no_entries(folder: Path) -> No
         entries_of_paths([folder / "a.bam", folder / "a.txt"], both)
 
 
-def test_directories_are_entries_where_the_template_takes_them(folder: Path) -> None:
+def test_directories_are_entries_if_the_template_takes_directories(folder: Path) -> None:
     (folder / "tree").mkdir()
     trees = DataEntries(type="Directory")
-    assert named(entries_of_paths([folder / "tree"], trees)) == [("tree.tar", [])]
+    assert entry_names(entries_of_paths([folder / "tree"], trees)) == [("tree.tar", [])]
     with pytest.raises(Unprocessable, match=r"these are none: .*a\.bam"):
         entries_of_paths([folder / "tree", folder / "a.bam"], trees)
 
 
-#: Fewer than 240 characters, and more bytes.
+#: A name with fewer than 240 characters but more bytes.
 LONG = "ü" * 122 + ".csv"
 NO_TEXT = "a\udcff"
 
 
-def test_what_is_no_file_is_named_before_anything_starts(tmp_path: Path) -> None:
+def test_special_files_and_invalid_names_are_reported_before_the_upload(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "to nothing").symlink_to(tmp_path / "nothing")
     for name in ("a\tb.txt", "a\nb.txt", "x" * 241, LONG, NO_TEXT):
@@ -110,10 +112,10 @@ def test_what_is_no_file_is_named_before_anything_starts(tmp_path: Path) -> None
             entries_of_paths([path], DataEntries())
     with pytest.raises(Unprocessable, match="7 of the files cannot be taken") as refusal:
         entries_of_paths([tmp_path], DataEntries())
-    assert len(refusal.value.findings) == 7, "also those that lie in a folder"
+    assert len(refusal.value.findings) == 7, "files in a folder must be reported, too"
 
 
-def test_subfolders_are_told_of_or_taken(
+def test_subfolders_are_left_out_with_a_message_unless_recursive(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("b/z.txt", "b/c/1.txt", "a.txt", "d.txt"):
@@ -132,7 +134,7 @@ def test_subfolders_are_told_of_or_taken(
         entries_of_paths([tmp_path / "b" / "c"], DataEntries())
 
 
-def test_plain_files_stay_plain(folder: Path) -> None:
+def test_plain_files_need_no_bundle(folder: Path) -> None:
     assert entries_of_paths([folder / "a.txt", folder / "a.bam"], DataEntries()) == [
         folder / "a.txt",
         folder / "a.bam",
@@ -150,10 +152,10 @@ def test_plain_files_stay_plain(folder: Path) -> None:
         (EntryOrder.MTIME, ["a/p10.txt", "b/p9.txt", "a/p9.txt", "c/p2.txt"]),
     ],
 )
-def test_entries_come_in_the_order_that_was_asked_for(
+def test_entries_have_the_requested_order(
     order: EntryOrder, expected: list[str], tmp_path: Path
 ) -> None:
-    """Of those that the order does not tell apart, the one that was given first comes first."""
+    """Entries that are equal in this order keep the given order."""
     times = {"a/p9.txt": 20, "a/p10.txt": 10, "b/p9.txt": 20, "c/p2.txt": 30}
     for name, time in times.items():
         path = tmp_path / name
@@ -171,14 +173,16 @@ def _write(folder: Path, *names: str) -> None:
         (folder / name).write_text(name)
 
 
-def test_hidden_files_of_a_folder_are_left_out_with_a_word(
+def test_hidden_files_of_a_folder_are_left_out_with_a_message(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _write(tmp_path, ".DS_Store", "._a.txt", "a.txt", ".git/config", "deep/.x", "deep/b.txt")
     found = files_of_paths([tmp_path], recursive=True)
     assert found == [tmp_path / "a.txt", tmp_path / "deep" / "b.txt"]
     assert capsys.readouterr().err.startswith("4 hidden files are left out: ")
-    assert files_of_paths([tmp_path / "._a.txt"]) == [tmp_path / "._a.txt"], "named, it is taken"
+    assert files_of_paths([tmp_path / "._a.txt"]) == [tmp_path / "._a.txt"], (
+        "a hidden file is taken if it is named"
+    )
     assert capsys.readouterr().err == ""
 
 
@@ -196,7 +200,7 @@ def test_link_out_of_a_folder_is_refused(kind: str, tmp_path: Path) -> None:
         entries_of_paths([folder], wanted, recursive=True)
 
 
-def test_links_out_of_a_folder_are_named_with_its_other_faults(tmp_path: Path) -> None:
+def test_links_out_of_a_folder_are_reported_with_other_faults(tmp_path: Path) -> None:
     (tmp_path / "secret").touch()
     folder = tmp_path / "in"
     _write(folder, "a\tb.txt")

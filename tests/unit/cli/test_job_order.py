@@ -1,4 +1,4 @@
-"""Job orders as other runners take them."""
+"""Job orders in the form that CWL runners take."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ import pytest
 
 from sluice.cli.job_order import read_job_order
 from sluice.cli.parameters import read_parameters
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.common.problems import Unprocessable
 
 YAML = """\
 cuts: [1, 2.50, 1e3, -7]
@@ -25,8 +25,8 @@ cwl:tool: other.cwl
 """
 
 
-def test_values_are_read_by_the_rules_of_cwl(tmp_path: Path) -> None:
-    """Times stay texts, null is as if nothing was given, and paths are meant from its folder."""
+def test_job_order_is_read_by_the_rules_of_cwl(tmp_path: Path) -> None:
+    """Timestamps stay texts, null counts as not given, and paths are relative to the folder."""
     path = tmp_path / "order.yml"
     path.write_text(YAML)
     assert read_job_order(path) == {
@@ -47,7 +47,7 @@ def test_values_are_read_by_the_rules_of_cwl(tmp_path: Path) -> None:
     }
 
 
-def test_json_is_read_as_it_is(tmp_path: Path) -> None:
+def test_json_job_order_is_read_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "order.json"
     path.write_text(json.dumps({"cuts": list(range(10_000)), "note": None}))
     assert read_job_order(path) == {"cuts": list(range(10_000))}
@@ -66,7 +66,7 @@ def test_json_is_read_as_it_is(tmp_path: Path) -> None:
         ("n: 1\nid: caf\udce9\n", ":2:8: the job order is not valid UTF-8"),
     ],
 )
-def test_what_is_none_is_refused_by_its_name(tmp_path: Path, text: str, said: str) -> None:
+def test_invalid_job_order_is_refused_by_name(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "order.yml"
     path.write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(Unprocessable, match=said) as refused:
@@ -75,7 +75,7 @@ def test_what_is_none_is_refused_by_its_name(tmp_path: Path, text: str, said: st
     assert "unicode string" not in refused.value.detail
 
 
-def test_what_is_typed_goes_before_the_job_order(tmp_path: Path) -> None:
+def test_typed_parameters_override_the_job_order(tmp_path: Path) -> None:
     path = tmp_path / "order.yml"
     path.write_text("a: 1\nb: 2\n")
     given = read_parameters(["b=3"], job=path)

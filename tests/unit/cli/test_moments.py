@@ -29,11 +29,11 @@ def in_moscow(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
-def test_log_shows_the_start_in_local_time_and_leaves_what_the_tool_wrote() -> None:
+def test_log_shows_the_start_in_local_time_and_keeps_the_tool_output() -> None:
     shown = with_local_start(LOG.format(started="2026-05-04T08:11:12.345+00:00"))
     assert shown == LOG.format(started="2026-05-04 11:11:12 MSK")
 
 
 @pytest.mark.parametrize("text", ["", "started soon", "started 2026-99-99T00:00", "a\n\nb"])
-def test_log_with_no_such_line_stays_as_it_is(text: str) -> None:
+def test_log_without_a_start_line_stays_unchanged(text: str) -> None:
     assert with_local_start(text) == text

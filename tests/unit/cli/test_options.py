@@ -1,4 +1,4 @@
-"""What is wrong with an option is said in a sentence, before anything is asked of a system."""
+"""Wrong options are explained before any request to a system."""
 
 from pathlib import Path
 
@@ -16,17 +16,17 @@ outputs: {}
 """
 
 
-def say(*arguments: str, code: int) -> str:
+def output_of(*arguments: str, code: int) -> str:
     environment = {"COLUMNS": "300", "SLUICE_URL": "http://127.0.0.1:9"}
     done = CliRunner().invoke(command_line(arguments[0]), list(arguments), env=environment)
     assert done.exit_code == code, done.output
-    assert isinstance(done.exception, SystemExit), "no traceback"
+    assert isinstance(done.exception, SystemExit), "the command must end without a traceback"
     return done.output
 
 
 @pytest.mark.parametrize("port", ["80000", "-1"])
-def test_a_port_that_cannot_be_is_refused(port: str, tmp_path: Path) -> None:
-    said = say("up", "--home", str(tmp_path / "home"), "--port", port, code=2)
+def test_impossible_port_is_refused(port: str, tmp_path: Path) -> None:
+    said = output_of("up", "--home", str(tmp_path / "home"), "--port", port, code=2)
     assert "Invalid value for '--port'" in said
     assert not (tmp_path / "home").exists()
 
@@ -40,22 +40,24 @@ def test_a_port_that_cannot_be_is_refused(port: str, tmp_path: Path) -> None:
         (("chain", "list", "--limit", "0"), "it should be greater than or equal to 1, not '0'"),
     ],
 )
-def test_a_wrong_value_is_told_in_words(arguments: tuple[str, ...], told: str) -> None:
-    said = say(*arguments, code=2)
+def test_wrong_option_value_is_explained_in_words(arguments: tuple[str, ...], told: str) -> None:
+    said = output_of(*arguments, code=2)
     assert told in said
     assert "Value error" not in said
 
 
-def test_a_name_that_cannot_be_is_refused(tmp_path: Path) -> None:
+def test_invalid_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "tool.cwl").write_text(TOOL)
     told = "name: 'bad name!' has '!': a name has letters"
-    assert told in say(
+    assert told in output_of(
         "template", "publish", str(tmp_path / "tool.cwl"), "--yes", "--name", "bad name!", code=1
     )
-    assert told in say("storage", "add", "bad name!", "input", f"file://{tmp_path}", code=1)
+    assert told in output_of("storage", "add", "bad name!", "input", f"file://{tmp_path}", code=1)
 
 
-def test_an_address_that_is_none_is_refused(tmp_path: Path) -> None:
-    assert "is not an absolute URL" in say("storage", "add", "one", "input", "data/input", code=1)
+def test_invalid_address_is_refused(tmp_path: Path) -> None:
+    assert "is not an absolute URL" in output_of(
+        "storage", "add", "one", "input", "data/input", code=1
+    )
     for address in ("http://host:port", "nonsense"):
-        assert address in say("dataset", "list", "--url", address, code=1)
+        assert address in output_of("dataset", "list", "--url", address, code=1)

@@ -1,4 +1,4 @@
-"""What the command prints."""
+"""Output of commands."""
 
 import re
 import time
@@ -11,8 +11,8 @@ import pytest
 from sluice.cli import output
 from sluice.cli.moments import local_time
 from sluice.cli.output import human_bytes, print_problem, print_table
-from sluice.contracts.problems import Conflict, Finding, NeedsForce, NotFound, Unprocessable
-from sluice.contracts.wording import in_parentheses
+from sluice.contracts.common.problems import Conflict, Finding, NeedsForce, NotFound, Unprocessable
+from sluice.contracts.common.wording import in_parentheses
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ def test_bytes_have_a_decimal_unit(size: float, text: str) -> None:
     assert human_bytes(size) == text
 
 
-def test_of_many_files_the_first_are_named() -> None:
+def test_only_the_first_of_many_files_are_named() -> None:
     names = [f"{number}.txt" for number in range(1000)]
     assert in_parentheses(names) == " (0.txt, 1.txt and 998 more)"
     assert in_parentheses(names[:2]) == " (0.txt, 1.txt)"
@@ -39,7 +39,7 @@ def test_of_many_files_the_first_are_named() -> None:
 
 
 @pytest.mark.parametrize("text", ["[/tmp/x] is missing", "[bold]not bold", "no [red] here[/]"])
-def test_brackets_are_printed_as_they_are(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_brackets_are_printed_unchanged(text: str, capsys: pytest.CaptureFixture[str]) -> None:
     print_table(["why"], [[text]], empty="")
     print_problem(NotFound(text))
     printed = capsys.readouterr()
@@ -47,20 +47,22 @@ def test_brackets_are_printed_as_they_are(text: str, capsys: pytest.CaptureFixtu
     assert f"error: {text}" in printed.err
 
 
-def test_what_is_done_when_forced_is_said_with_the_option_of_the_command(
+def test_refusal_names_the_force_option_of_the_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     refusal = NeedsForce("it may be the last copy", forced="deletes it for good")
-    assert refusal.detail == "it may be the last copy; force=true deletes it for good", "by REST"
+    assert refusal.detail == "it may be the last copy; force=true deletes it for good", (
+        "the REST interface has its own name for the option"
+    )
     print_problem(
         Conflict(refusal.detail, service="dms", **refusal.problem().fields)
-    )  # as clients raise it
+    )  # as clients raise the error
     printed = capsys.readouterr().err
     assert "error: it may be the last copy; --force deletes it for good" in printed
     assert "force=true" not in printed
 
 
-def test_a_finding_is_printed_where_it_says_more_than_the_sentence(
+def test_finding_is_printed_if_it_adds_to_the_sentence(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     said = Finding(message="there is no secret 'key'")
@@ -75,17 +77,17 @@ def test_a_finding_is_printed_where_it_says_more_than_the_sentence(
     ]
 
 
-def test_uid_is_never_cut_in_two(
+def test_uid_is_never_broken_across_lines(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On a narrow terminal other columns give way."""
+    """On a narrow terminal, other columns shrink."""
     monkeypatch.setattr(output.out, "_width", 50)
     uid = uuid4()
     print_table(["chain", "data set"], [[uid, "a long name of a data set"]], empty="")
     assert str(uid) in capsys.readouterr().out
 
 
-def test_times_are_local_and_say_their_zone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_times_are_local_and_show_their_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TZ", "Europe/Warsaw")
     time.tzset()
     try:
@@ -96,7 +98,7 @@ def test_times_are_local_and_say_their_zone(monkeypatch: pytest.MonkeyPatch) -> 
     assert local_time(None) == ""
 
 
-def test_every_time_of_a_command_goes_through_local_time() -> None:
+def test_all_times_of_commands_are_formatted_by_local_time() -> None:
     written = [
         f"{path}: {line.strip()}"
         for path in Path(output.__file__).parent.rglob("*.py")

@@ -1,4 +1,4 @@
-"""Outputs that are no plain files, as a person finds them in the output folder."""
+"""Outputs other than plain files, as they appear in the output folder."""
 
 import hashlib
 import json
@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from sluice.cli.transfer.output_bundles import unpack_output
-from sluice.contracts.chains import ChainOutput
-from sluice.contracts.datasets import Dataset, File
-from sluice.contracts.states import DatasetState, DatasetType, EntryKind
+from sluice.contracts.chains.chains import ChainOutput
+from sluice.contracts.common.states import DatasetState, DatasetType, EntryKind
+from sluice.contracts.data.datasets import Dataset, File
 from sluice.storage import BundleError, pack
 
 
@@ -23,7 +23,7 @@ def out(tmp_path: Path) -> Path:
     return folder
 
 
-def made(root: Path, *names: str) -> list[dict[str, Any]]:
+def written_files(root: Path, *names: str) -> list[dict[str, Any]]:
     root.mkdir(parents=True, exist_ok=True)
     for name in names:
         (root / name).write_text(f"{root.name} {name}")
@@ -73,7 +73,7 @@ def listing(folder: Path) -> dict[str, str]:
 def test_directories_of_the_same_name_do_not_mix(tmp_path: Path, out: Path) -> None:
     files = []
     for seq in (3, 7):
-        made(tmp_path / str(seq) / "tree", f"only-{seq}")
+        written_files(tmp_path / str(seq) / "tree", f"only-{seq}")
         tree = {"class": "Directory", "location": (tmp_path / str(seq) / "tree").as_uri()}
         files.append(bundle(tmp_path, seq, tree))
     written = unpack_output(files, output(), out)
@@ -83,19 +83,19 @@ def test_directories_of_the_same_name_do_not_mix(tmp_path: Path, out: Path) -> N
         zip(expected, (3, 7), strict=True)
     )
     assert unpack_output(files[:1], output(), out)[0].path == out / "found" / "tree" / "only-3", (
-        "alone there is no clash"
+        "a single directory needs no number"
     )
 
 
 def test_folders_lists_and_secondary_files_go_to_a_relative_folder(
     tmp_path: Path, out: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The default of ``--out`` is one."""
-    made(tmp_path / "tree", "inner")
-    bam, bai = made(tmp_path / "reads", "x.bam", "x.bam.bai")
+    """The default of ``--out`` is a relative folder."""
+    written_files(tmp_path / "tree", "inner")
+    bam, bai = written_files(tmp_path / "reads", "x.bam", "x.bam.bai")
     values = [
         {"class": "Directory", "location": (tmp_path / "tree").as_uri()},
-        made(tmp_path / "list", "one", "two"),
+        written_files(tmp_path / "list", "one", "two"),
         {**bam, "secondaryFiles": [bai]},
     ]
     bundles = [bundle(tmp_path, seq, value) for seq, value in enumerate(values)]
@@ -112,9 +112,9 @@ def test_folders_lists_and_secondary_files_go_to_a_relative_folder(
     }
 
 
-def test_what_an_earlier_run_left_is_replaced(tmp_path: Path, out: Path) -> None:
-    made(out / "found" / "tree", "old")
-    made(tmp_path / "tree", "new")
+def test_output_of_an_earlier_run_is_replaced(tmp_path: Path, out: Path) -> None:
+    written_files(out / "found" / "tree", "old")
+    written_files(tmp_path / "tree", "new")
     unpack_output(
         [bundle(tmp_path, 0, {"class": "Directory", "location": (tmp_path / "tree").as_uri()})],
         output(),
@@ -123,10 +123,10 @@ def test_what_an_earlier_run_left_is_replaced(tmp_path: Path, out: Path) -> None
     assert list(listing(out)) == ["found/tree/new"]
 
 
-def test_files_keep_what_belongs_beside_them(tmp_path: Path, out: Path) -> None:
+def test_files_keep_their_secondary_files(tmp_path: Path, out: Path) -> None:
     files = []
     for seq in range(2):
-        bam, bai = made(tmp_path / str(seq), "x.bam", "x.bam.bai")
+        bam, bai = written_files(tmp_path / str(seq), "x.bam", "x.bam.bai")
         files.append(bundle(tmp_path, seq, {**bam, "secondaryFiles": [bai]}))
     unpack_output(files, output(), out)
     assert listing(out) == {
@@ -136,8 +136,8 @@ def test_files_keep_what_belongs_beside_them(tmp_path: Path, out: Path) -> None:
     }
 
 
-def test_lists_with_equal_names_are_told_apart_and_described(tmp_path: Path, out: Path) -> None:
-    value = [*made(tmp_path / "1", "a", "b"), *made(tmp_path / "2", "a")]
+def test_lists_with_equal_names_are_separated_and_described(tmp_path: Path, out: Path) -> None:
+    value = [*written_files(tmp_path / "1", "a", "b"), *written_files(tmp_path / "2", "a")]
     unpack_output([bundle(tmp_path, 0, value)], output(), out)
     assert {name: text for name, text in listing(out).items() if name != "found.json"} == {
         "found/000000/3/a": "2 a",
@@ -148,21 +148,24 @@ def test_lists_with_equal_names_are_told_apart_and_described(tmp_path: Path, out
     assert [one["path"] for one in told] == ["found/000000/a", "found/000000/b", "found/000000/3/a"]
 
 
-def test_nothing_stands_in_the_place_of_another(tmp_path: Path, out: Path) -> None:
-    """Whatever the files are called, and wherever the tool had them."""
+def test_no_output_file_overwrites_another(tmp_path: Path, out: Path) -> None:
+    """The names of the files and their folders in the tool do not matter."""
     [one], [other], [third] = (
-        made(tmp_path / "1", "3"),
-        made(tmp_path / "2", "a"),
-        made(tmp_path / "3", "a"),
+        written_files(tmp_path / "1", "3"),
+        written_files(tmp_path / "2", "a"),
+        written_files(tmp_path / "3", "a"),
     )
     unpack_output([bundle(tmp_path, 0, [one, other, third])], output(), out)
     assert set(listing(out).values()) >= {"1 3", "2 a", "3 a"}
     literal = {
         "class": "Directory",
         "basename": "d",
-        "listing": made(tmp_path / "4", "a") + made(tmp_path / "5", "a"),
+        "listing": written_files(tmp_path / "4", "a") + written_files(tmp_path / "5", "a"),
     }
-    beside = {**made(tmp_path / "6", "x")[0], "secondaryFiles": made(tmp_path / "7", "x")}
+    beside = {
+        **written_files(tmp_path / "6", "x")[0],
+        "secondaryFiles": written_files(tmp_path / "7", "x"),
+    }
     unpack_output([bundle(tmp_path, 1, [literal, beside])], output(), out)
     assert {
         name: text
@@ -179,7 +182,7 @@ def test_nothing_stands_in_the_place_of_another(tmp_path: Path, out: Path) -> No
 @pytest.mark.parametrize(
     ("single", "expected"), [(True, {"n": 3, "said": "é"}), (False, [{"n": 3, "said": "é"}])]
 )
-def test_values_become_json(tmp_path: Path, out: Path, single: bool, expected: Any) -> None:
+def test_values_are_written_as_json(tmp_path: Path, out: Path, single: bool, expected: Any) -> None:
     unpack_output([bundle(tmp_path, 0, {"n": 3, "said": "é"})], output(single=single), out)
     assert {path.name for path in out.iterdir()} == {"found.json"}
     assert json.loads((out / "found.json").read_text()) == expected
@@ -187,7 +190,9 @@ def test_values_become_json(tmp_path: Path, out: Path, single: bool, expected: A
 
 @pytest.mark.parametrize("kind", ["File", "Directory"])
 @pytest.mark.parametrize("name", ["..", ".", "../../said", "/said"])
-def test_no_name_leads_out_of_the_folder(kind: str, name: str, tmp_path: Path, out: Path) -> None:
+def test_bundle_names_cannot_leave_the_output_folder(
+    kind: str, name: str, tmp_path: Path, out: Path
+) -> None:
     literal = {"class": kind, "basename": name, "contents": "here", "listing": []}
     with pytest.raises(BundleError, match="no name of a file"):
         unpack_output([bundle(tmp_path, 1, [literal])], output(), out)

@@ -1,26 +1,26 @@
-"""Where results may go, told before anything starts."""
+"""Checks of the output folder before a command starts."""
 
 from pathlib import Path
 
 import pytest
 
 from sluice.cli.transfer.output_folder import FilesExist, require_folder
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.common.problems import Unprocessable
 
 
-def test_folders_that_are_there_or_can_be_made(
+def test_existing_and_new_folders_are_accepted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     require_folder(tmp_path, empty=True)
     require_folder(tmp_path / "new" / "deeper")
     monkeypatch.chdir(tmp_path)
     require_folder(Path("out"))
-    assert list(tmp_path.iterdir()) == [], "nothing was made, and nothing stays"
+    assert list(tmp_path.iterdir()) == [], "the check must create nothing"
     (tmp_path / "old.txt").touch()
     require_folder(tmp_path)
 
 
-def test_what_can_be_no_folder(tmp_path: Path) -> None:
+def test_files_dangling_links_and_read_only_places_are_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     (tmp_path / "nowhere").symlink_to(tmp_path / "gone")
     with pytest.raises(Unprocessable, match="file is a file; name a folder"):
@@ -33,7 +33,7 @@ def test_what_can_be_no_folder(tmp_path: Path) -> None:
         require_folder(Path("/proc/out"))
 
 
-def test_a_folder_with_files_is_no_empty_one(tmp_path: Path) -> None:
+def test_folder_with_files_is_not_empty(tmp_path: Path) -> None:
     for number in range(7):
         (tmp_path / f"{number}.txt").touch()
     with pytest.raises(

@@ -1,4 +1,4 @@
-"""Where the command shows the token that lets a browser in."""
+"""The token in the address of the web page."""
 
 import os
 import sys
@@ -13,12 +13,12 @@ URL = "http://127.0.0.1:9"
 
 
 @pytest.mark.parametrize("variable", ["FORCE_COLOR", "TTY_COMPATIBLE"])
-def test_token_is_not_printed_into_a_file_that_is_to_be_coloured(
+def test_token_is_not_printed_into_a_coloured_file(
     monkeypatch: pytest.MonkeyPatch, variable: str
 ) -> None:
     monkeypatch.setenv(TOKEN, "secret-word")
     monkeypatch.setenv(variable, "1")
-    assert out.is_terminal, "rich takes it for a terminal"
+    assert out.is_terminal, "rich must take the output for a terminal"
     assert page_address(URL) == URL
 
 

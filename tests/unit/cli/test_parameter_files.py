@@ -9,8 +9,14 @@ import pytest
 from sluice.cli.transfer.inputs import BundledEntry, InputEntry, entries_of_paths
 from sluice.cli.transfer.parameter_files import dataset_entries, local_files, value_of
 from sluice.cli.transfer.upload import stored_entry
-from sluice.contracts.plan import DIRECTORIES, FILES, DataEntries, Parameter, SecondaryFile
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.templates.plan import (
+    DIRECTORIES,
+    FILES,
+    DataEntries,
+    Parameter,
+    SecondaryFile,
+)
 from tests.unit.wfms.chains.plans import plan, step
 
 WITH_INDEX = DataEntries(
@@ -40,7 +46,7 @@ def mates(tmp_path: Path) -> list[Path]:
     return paths
 
 
-def test_a_data_set_is_a_folder_or_a_list_of_files(mates: list[Path]) -> None:
+def test_data_set_parameter_is_a_folder_or_a_list_of_files(mates: list[Path]) -> None:
     folder, (first, second, _) = mates[0].parent, mates
     for value, expected in (
         (str(folder), sorted(mates)),
@@ -51,13 +57,13 @@ def test_a_data_set_is_a_folder_or_a_list_of_files(mates: list[Path]) -> None:
         assert local_files(PLAN, {"mates": value, "cuts": [1]}) == {"mates": expected}
 
 
-def test_what_names_a_data_set_is_no_path(mates: list[Path]) -> None:
+def test_reference_to_a_data_set_is_not_a_path(mates: list[Path]) -> None:
     there: Any = {"class": "File", "dataset": "6f0c7f5e-6c1b-5d0f-9a52-3b8c1d1a7e11"}
     assert local_files(PLAN, {"mates": there, "ref": there}) == {}
     assert local_files(PLAN, {"mates": "asset:mates", "ref": str(mates[0])}) == {"ref": [mates[0]]}
 
 
-def test_what_is_not_there_is_named(tmp_path: Path, mates: list[Path]) -> None:
+def test_missing_files_are_named(tmp_path: Path, mates: list[Path]) -> None:
     with pytest.raises(Unprocessable) as refused:
         local_files(PLAN, {"mates": [str(mates[0]), "nowhere"], "ref": str(tmp_path)})
     assert sorted(finding.message for finding in refused.value.findings) == [
@@ -79,7 +85,7 @@ def bams(tmp_path: Path) -> list[Path]:
 
 
 def bundle(entry: InputEntry) -> tuple[str, list[str]]:
-    """What is in it: its class and name, and what lies beside it."""
+    """Return class and name of the entry, and its secondary files."""
     assert isinstance(entry, BundledEntry)
     beside = [other["basename"] for other in entry.value.get("secondaryFiles", ())]
     return f"{entry.value['class']} {entry.value['basename']}", beside
@@ -90,7 +96,7 @@ def bundles(**given: Any) -> list[tuple[str, list[str]]]:
     return [bundle(entry) for entry in entries]
 
 
-def test_a_directory_is_one_entry(bams: list[Path]) -> None:
+def test_directory_parameter_is_one_entry(bams: list[Path]) -> None:
     folder = bams[0].parent
     for value in (str(folder), {"class": "Directory", "location": folder.as_uri()}):
         assert bundles(tree=value) == [("Directory bams", [])]
@@ -106,7 +112,7 @@ def test_a_directory_is_one_entry(bams: list[Path]) -> None:
     }
 
 
-def test_files_come_with_what_lies_beside_them(bams: list[Path]) -> None:
+def test_file_parameters_come_with_their_secondary_files(bams: list[Path]) -> None:
     first, second = ("File a.bam", ["a.bam.bai", "a.md"]), ("File b.bam", ["b.bam.bai"])
     assert bundles(bam=str(bams[0])) == [first]
     assert bundles(bams=str(bams[0].parent)) == [first, second]
@@ -114,8 +120,8 @@ def test_files_come_with_what_lies_beside_them(bams: list[Path]) -> None:
     assert value_of("uid", entries)["class"] == "File"
 
 
-def test_what_a_job_order_names_beside_a_file_comes_along(bams: list[Path]) -> None:
-    """Once, where a pattern finds it as well."""
+def test_secondary_files_named_in_a_job_order_are_included(bams: list[Path]) -> None:
+    """A file that a pattern finds as well is included once."""
     beside = [
         {"class": "File", "path": str(path)}
         for path in (bams[0].with_name("a.bam.bai"), bams[0].parent.parent / "odd.txt")
@@ -126,7 +132,7 @@ def test_what_a_job_order_names_beside_a_file_comes_along(bams: list[Path]) -> N
         local_files(PLAN, {"ref": value})
 
 
-def test_what_is_missing_beside_a_file_is_named(bams: list[Path]) -> None:
+def test_missing_secondary_file_is_named(bams: list[Path]) -> None:
     bams[1].with_name("b.bam.bai").unlink()
     with pytest.raises(Unprocessable, match=r"'bam': files that must lie .*b\.bam: b\.bam\.bai"):
         local_files(PLAN, {"bam": str(bams[1])})
@@ -136,7 +142,7 @@ def test_what_is_missing_beside_a_file_is_named(bams: list[Path]) -> None:
     assert finding.message == f"parameter 'tree': {bams[1]}: a file, and not a folder"
 
 
-def test_a_job_order_names_the_data_set(mates: list[Path]) -> None:
+def test_data_set_may_be_named_in_a_job_order(mates: list[Path]) -> None:
     listed = [{"class": "File", "path": str(path)} for path in reversed(mates)]
     assert dataset_entries(PLAN, listed) == list(reversed(mates))
     for value in (3, [3], []):
@@ -145,7 +151,7 @@ def test_a_job_order_names_the_data_set(mates: list[Path]) -> None:
 
 
 def _entry(given: str, folder: Path) -> InputEntry:
-    """Return a directory as an entry, in one of the ways in which one is given."""
+    """Return a directory as an entry, given in one of the possible ways."""
     if given == "data set":
         [entry] = entries_of_paths([folder], DataEntries(type="Directory"))
     elif given == "job order":
@@ -172,7 +178,7 @@ WAYS = ["data set", "job order", "parameter", "secondary file"]
 
 
 @pytest.mark.parametrize("given", WAYS)
-def test_hidden_files_of_a_directory_are_left_out_with_a_word(
+def test_hidden_files_of_a_directory_are_left_out_with_a_message(
     given: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = tmp_path / "in"
@@ -189,7 +195,7 @@ def test_hidden_files_of_a_directory_are_left_out_with_a_word(
 
 @pytest.mark.parametrize("given", WAYS)
 @pytest.mark.parametrize("target", ["secret.txt", "outside", "missing"])
-def test_a_link_out_of_a_directory_is_refused(given: str, target: str, tmp_path: Path) -> None:
+def test_link_out_of_a_directory_is_refused(given: str, target: str, tmp_path: Path) -> None:
     folder = tmp_path / "in"
     _write(folder / "deep" / "a.txt", tmp_path / "secret.txt", tmp_path / "outside" / "b.txt")
     (folder / "deep" / "inside").symlink_to("a.txt")

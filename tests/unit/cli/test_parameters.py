@@ -1,4 +1,4 @@
-"""Parameters as they are typed, before anything is copied for them."""
+"""Parameters on the command line, checked before any file is copied."""
 
 import json
 from functools import partial
@@ -9,9 +9,9 @@ import pytest
 import typer
 
 from sluice.cli.parameters import ParameterInput, key_values, read_parameters
-from sluice.contracts.chain_requirements import NO_DATASET, DatasetFacts
-from sluice.contracts.plan import Parameter
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.templates.chain_requirements import NO_DATASET, DatasetFacts
+from sluice.contracts.templates.plan import Parameter
 from tests.unit.wfms.chains.plans import plan, step
 
 WORKFLOW = plan(
@@ -28,20 +28,20 @@ WORKFLOW = plan(
 FILES = {"ref": [Path("ref.txt")]}
 
 
-def fitting(*texts: str, facts: dict[str, Any] | None = None) -> dict[str, Any]:
+def fitted_values(*texts: str, facts: dict[str, Any] | None = None) -> dict[str, Any]:
     return read_parameters(texts).fitting(
         WORKFLOW, DatasetFacts(facts or {"number": 7}, files=1, bytes=1), files=FILES
     )
 
 
-def test_what_is_typed_is_what_the_workflow_takes() -> None:
-    assert fitting("gain=2", "ref=ref.txt") == {"gain": 2, "ref": "ref.txt"}
-    assert fitting("label=2024") == {"label": "2024"}, "a text, though it could be read as a number"
-    assert fitting("label=null") == {"label": None}
+def test_typed_values_are_read_by_the_types_of_the_workflow() -> None:
+    assert fitted_values("gain=2", "ref=ref.txt") == {"gain": 2, "ref": "ref.txt"}
+    assert fitted_values("label=2024") == {"label": "2024"}, "a text must not be read as a number"
+    assert fitted_values("label=null") == {"label": None}
 
 
 def test_null_is_never_text() -> None:
-    """It takes the default, or is refused where there is none, as CWL says."""
+    """Null selects the default, or is refused if there is none, as CWL says."""
     named = plan(
         step("only"),
         outputs=[("only", "out")],
@@ -59,7 +59,7 @@ def test_null_is_never_text() -> None:
 
 
 @pytest.mark.parametrize("name", ["id", "cwlVersion", "cwl:tool", "$schemas"])
-def test_input_with_the_name_of_a_runner_key_is_kept(name: str, tmp_path: Path) -> None:
+def test_input_named_like_a_key_of_runners_is_kept(name: str, tmp_path: Path) -> None:
     order = tmp_path / "order.json"
     order.write_text(json.dumps({name: "sample-7", "x": 2}))
     parameters = {"x": Parameter(type="double", default=1.5)}
@@ -69,7 +69,7 @@ def test_input_with_the_name_of_a_runner_key_is_kept(name: str, tmp_path: Path) 
     given = read_parameters([], job=order)
     assert given.fitting(with_it, NO_DATASET, files=()) == {name: "sample-7", "x": 2}
     assert given.fitting(without, NO_DATASET, files=()) == {"x": 2}
-    with pytest.raises(Unprocessable):  # typed, it is meant as an input
+    with pytest.raises(Unprocessable):  # a typed name is an input
         read_parameters([f"{name}=a"]).fitting(without, NO_DATASET, files=())
 
 
@@ -92,33 +92,35 @@ def test_requirements_in_a_job_order_are_refused(tmp_path: Path) -> None:
         ("run=null", "parameter 'run' (int) is required and has no value"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_what_would(text: str, reason: str) -> None:
+def test_parameter_that_does_not_fit_is_refused_with_the_valid_parameters(
+    text: str, reason: str
+) -> None:
     with pytest.raises(Unprocessable) as refusal:
-        fitting(text)
+        fitted_values(text)
     assert [finding.message for finding in refusal.value.findings] == [reason]
 
 
-def test_a_value_that_the_metadata_does_not_give_is_missed() -> None:
+def test_parameter_missing_from_the_metadata_is_reported() -> None:
     with pytest.raises(Unprocessable) as refusal:
-        fitting(facts={"number_of": 7})
+        fitted_values(facts={"number_of": 7})
     assert "'run' (int) is required" in refusal.value.findings[0].message
 
 
 @pytest.mark.parametrize("text", ["1e999", "-1e999", "NaN", "Infinity", '{"a": [NaN]}'])
-def test_a_number_that_json_does_not_know_is_refused(text: str) -> None:
-    """It would be stored as null."""
+def test_number_that_json_cannot_express_is_refused(text: str) -> None:
+    """JSON would store it as null."""
     with pytest.raises(typer.BadParameter, match="'z': JSON has no number such as"):
         key_values([f"z={text}"], option="--meta")
     with pytest.raises(Unprocessable) as refusal:
-        fitting(f"gain={text}")
+        fitted_values(f"gain={text}")
     assert "parameter 'gain': JSON has no number such as" in refusal.value.findings[0].message
-    assert fitting(f"label={text}", "gain=1e308") == {"label": text, "gain": 1e308}, (
-        "where a text is wanted, it is one"
+    assert fitted_values(f"label={text}", "gain=1e308") == {"label": text, "gain": 1e308}, (
+        "a text parameter takes the word as text"
     )
     assert key_values([f"z={json.dumps(text)}"], option="--meta") == {"z": text}
 
 
 @pytest.mark.parametrize("texts", [["gain"], ["=1"], ["gain=1", "gain=2"]])
-def test_what_is_no_pair_is_refused(texts: list[str]) -> None:
+def test_malformed_or_repeated_parameter_is_refused(texts: list[str]) -> None:
     with pytest.raises(typer.BadParameter):
         read_parameters(texts)

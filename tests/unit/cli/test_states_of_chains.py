@@ -1,4 +1,4 @@
-"""How the command tells the states of chains, steps and tasks."""
+"""Words for the states of chains, steps and tasks."""
 
 import io
 
@@ -14,9 +14,9 @@ from sluice.cli.lookup import task_called
 from sluice.cli.watch.progress import StepBars
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.chains import Chain, ChainStep, ChainTask
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import ChainState, StepState
+from sluice.contracts.chains.chains import Chain, ChainStep, ChainTask
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import ChainState, StepState
 from tests.unit.cli.test_chain_waits import chain_with
 from tests.unit.operator.test_progress import status
 
@@ -32,7 +32,7 @@ def task_of(chain: Chain, state: StepState) -> ChainTask:
     )
 
 
-def test_chain_of_an_asset_is_told_with_the_reason() -> None:
+def test_failed_chain_is_shown_with_its_reason() -> None:
     chain = chain_with(ChainStep(name="cut", state=StepState.FAILED))
     failed = chain.model_copy(update={"state": ChainState.FAILED, "reason": "cut failed"})
     assert chain_text(failed) == f"chain {chain.uid}, d through t, failed: cut failed"
@@ -46,7 +46,7 @@ def test_chain_of_an_asset_is_told_with_the_reason() -> None:
         (StepState.CANCELED, "step cut of d has no task: it is canceled: cut is full"),
     ],
 )
-async def test_step_without_a_task_is_told_with_its_state(state: StepState, why: str) -> None:
+async def test_step_without_a_task_is_described_by_its_state(state: StepState, why: str) -> None:
     reason = "cut is full" if state.final else ""
     chain = chain_with(ChainStep(name="cut", state=state, reason=reason))
 
@@ -60,7 +60,7 @@ async def test_step_without_a_task_is_told_with_its_state(state: StepState, why:
             await task_called(connection, f"{chain.uid}.cut")
 
 
-async def test_task_that_has_not_reached_the_wms_is_told_as_starting() -> None:
+async def test_task_that_has_not_reached_the_wms_is_described_as_starting() -> None:
     chain = chain_with()
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -85,7 +85,7 @@ async def test_task_that_has_not_reached_the_wms_is_told_as_starting() -> None:
         (StepState.IN_PROGRESS, "1 of 30 jobs failed"),
     ],
 )
-def test_bar_says_once_how_many_jobs_failed(state: StepState, said: str) -> None:
+def test_progress_bar_shows_the_number_of_failed_jobs_once(state: StepState, said: str) -> None:
     console = Console(file=io.StringIO())
     progress = Progress(TextColumn("{task.fields[note]}"), console=console)
     chain = chain_with(ChainStep(name="cut", state=state))

@@ -1,4 +1,4 @@
-"""The options that say which system a command is for."""
+"""Options that select the system of a command."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +12,11 @@ from typer.testing import CliRunner
 from sluice.cli.app import command_line
 from sluice.cli.system import System, with_system
 
-#: They give bytes, as they are.
+#: Commands that print bytes and have no ``--json``.
 RAW = {"queue body"}
 
 
-def test_a_command_is_told_its_system_and_its_own_options(tmp_path: Path) -> None:
+def test_command_gets_its_system_and_its_own_options(tmp_path: Path) -> None:
     app, told = typer.Typer(), list[tuple[System, str, int]]()
 
     @app.command()
@@ -34,7 +34,7 @@ def test_a_command_is_told_its_system_and_its_own_options(tmp_path: Path) -> Non
     ]
 
 
-def test_home_on_the_command_line_goes_before_an_address_in_the_environment(
+def test_home_on_the_command_line_overrides_an_address_in_the_environment(
     tmp_path: Path,
 ) -> None:
     app, told = typer.Typer(), list[str | None]()
@@ -50,7 +50,7 @@ def test_home_on_the_command_line_goes_before_an_address_in_the_environment(
     assert told == [None, "http://b", "http://127.0.0.1:9"]
 
 
-def test_every_command_for_a_system_finds_it_and_answers_in_the_same_way() -> None:
+def test_each_command_for_a_system_has_the_same_options() -> None:
     found = dict(commands(get_command(command_line())))
     asking = {name for name, options in found.items() if "--url" in options}
     assert len(asking) > 30

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sluice.cli.commands.template import annotation, app
-from sluice.contracts.problems import Finding
+from sluice.contracts.common.problems import Finding
 from tests.unit.cwl.samples import LINEAR, edited
 
 SLOW = ("      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join", "  join")
@@ -34,7 +34,7 @@ def check(*arguments: str | Path) -> tuple[int, str]:
     return result.exit_code, result.output
 
 
-def test_text(good: Path, wrong: Path) -> None:
+def test_check_prints_a_summary_or_errors_as_text(good: Path, wrong: Path) -> None:
     code, text = check(good)
     assert code == 0
     assert f"{good}: fine; 2 steps: count (map), join (merge)" in text
@@ -46,7 +46,7 @@ def test_text(good: Path, wrong: Path) -> None:
     assert f"{wrong}:13:5: error: the default of parameter 'limit' must be of type int" in text
 
 
-def test_json_of_one_and_of_several(good: Path, wrong: Path) -> None:
+def test_check_prints_json_for_one_template_and_for_several(good: Path, wrong: Path) -> None:
     code, text = check("--format", "json", good)
     assert (code, json.loads(text)["plan"]["name"]) == (0, "good")
     code, text = check("--format", "json", wrong, good)
@@ -54,7 +54,7 @@ def test_json_of_one_and_of_several(good: Path, wrong: Path) -> None:
     assert [one["plan"] is None for one in json.loads(text)] == [True, False]
 
 
-def test_annotations_for_github(good: Path, wrong: Path) -> None:
+def test_check_prints_annotations_for_github(good: Path, wrong: Path) -> None:
     code, text = check("--format", "github", good, wrong)
     assert code == 1
     warning, error = text.splitlines()

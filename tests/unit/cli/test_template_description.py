@@ -1,4 +1,4 @@
-"""What `sluice template show` says of a template's parameters."""
+"""Parameters of a template in `sluice template show`."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -7,13 +7,13 @@ from uuid import UUID
 import pytest
 
 from sluice.cli.commands.template_description import description
-from sluice.contracts.templates import Template
+from sluice.contracts.templates.templates import Template
 from sluice.cwl import compile_file
 
 PACK = Path(__file__).parents[3] / "templates" / "masstimes"
 
 
-def shown(name: str) -> str:
+def described(name: str) -> str:
     plan = compile_file(PACK / f"{name}.cwl", name=name)[0].plan
     assert plan is not None
     now = datetime(2026, 1, 1, tzinfo=UTC)
@@ -30,9 +30,9 @@ def shown(name: str) -> str:
         ("crawl", "most: int = 1000"),
     ],
 )
-def test_parameters_say_what_they_are_bound_to(name: str, line: str) -> None:
-    assert line in shown(name)
+def test_parameters_show_their_bindings(name: str, line: str) -> None:
+    assert line in described(name)
 
 
-def test_what_is_bound_to_an_asset_has_not_to_be_given() -> None:
-    assert "has to be given" not in shown("train")
+def test_parameter_bound_to_an_asset_need_not_be_given() -> None:
+    assert "has to be given" not in described("train")

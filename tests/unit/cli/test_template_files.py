@@ -1,4 +1,4 @@
-"""What `sluice template upload` takes along."""
+"""Files that `sluice template upload` sends."""
 
 import zipfile
 from pathlib import Path
@@ -24,7 +24,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "flow"
 
 
-def test_a_file_brings_what_it_refers_to_and_nothing_else(folder: Path) -> None:
+def test_workflow_file_is_uploaded_with_the_files_it_refers_to(folder: Path) -> None:
     found = read_template_files([folder / "workflow.cwl"])
     assert (found.name, found.upload.main) == ("flow", "workflow.cwl")
     assert found.upload.texts == {"workflow.cwl": WORKFLOW, "tools/join.cwl": TOOL}
@@ -37,13 +37,13 @@ def test_a_file_brings_what_it_refers_to_and_nothing_else(folder: Path) -> None:
     assert found.shown("sub/main.cwl") == str(deeper)
 
 
-def test_a_folder_is_taken_whole_but_for_hidden_files_and_links_out_of_it(folder: Path) -> None:
+def test_folder_is_uploaded_without_hidden_files_and_links_out_of_it(folder: Path) -> None:
     found = read_template_files([folder])
     assert found.name == "flow"
     assert sorted(found.upload.texts) == ["readme.md", "tools/join.cwl", "workflow.cwl"]
 
 
-def test_several_files_and_a_zip(folder: Path) -> None:
+def test_several_files_and_a_zip_are_uploaded(folder: Path) -> None:
     several = read_template_files([folder / "workflow.cwl", folder / "tools" / "join.cwl"])
     assert sorted(several.upload.texts) == ["tools/join.cwl", "workflow.cwl"]
     path = folder.parent / "packed.zip"
@@ -57,7 +57,7 @@ def test_several_files_and_a_zip(folder: Path) -> None:
     )
 
 
-def test_what_holds_on_this_disk_only_is_refused(folder: Path) -> None:
+def test_absolute_paths_and_empty_folders_are_refused(folder: Path) -> None:
     workflow = folder / "workflow.cwl"
     for run in (f"{folder}/tools/join.cwl", f"file://{folder}/tools/join.cwl"):
         workflow.write_text(WORKFLOW.replace("tools/join.cwl", run))
@@ -69,7 +69,7 @@ def test_what_holds_on_this_disk_only_is_refused(folder: Path) -> None:
         read_template_files([folder / "empty"])
 
 
-def test_folders_and_zips_are_checked_as_files_are(folder: Path) -> None:
+def test_folders_and_zips_are_checked_like_files(folder: Path) -> None:
     code, text = check(folder)
     assert (code, text.splitlines()[-1]) == (
         0,
@@ -85,6 +85,6 @@ def test_folders_and_zips_are_checked_as_files_are(folder: Path) -> None:
     assert (code, "the zip cannot be read" in text) == (1, True)
 
 
-def test_names_come_from_files_and_folders(tmp_path: Path) -> None:
+def test_template_name_comes_from_the_file_or_folder(tmp_path: Path) -> None:
     assert template_name(Path("clean.cwl")) == "clean"
     assert template_name(tmp_path / "my flow" / "workflow.cwl") == "my-flow"

@@ -1,4 +1,4 @@
-"""A terminal obeys nothing that others wrote."""
+"""Control characters in foreign text do not reach the terminal."""
 
 import io
 
@@ -12,14 +12,14 @@ from sluice.visible_text import visible
 HOSTILE = "\x1b[2J\x1b]0;taken\x07\x1b]52;c;eA==\x1b\\\x9b31m\u202egpj.exe\x7f\x00"
 
 
-def test_what_a_terminal_would_obey_is_shown() -> None:
+def test_control_characters_are_made_visible() -> None:
     shown = visible(f"a\tb\n{HOSTILE}")
     assert shown.startswith("a\tb\n\u241b[2J\u241b]0;taken\u2407")
     assert shown.endswith("<U+009B>31m<U+202E>gpj.exe\u2421\u2400")
 
 
 @pytest.mark.parametrize("printed", [HOSTILE, Text(HOSTILE, style="bold"), "table"])
-def test_nothing_of_it_reaches_a_terminal_in_whatever_it_stands(printed: object) -> None:
+def test_control_characters_in_any_renderable_do_not_reach_a_terminal(printed: object) -> None:
     if printed == "table":
         printed = table = Table()
         table.add_column(HOSTILE)
@@ -30,20 +30,20 @@ def test_nothing_of_it_reaches_a_terminal_in_whatever_it_stands(printed: object)
     assert not {"\x1b", "\x07", "\x9b", "\u202e", "\x7f", "\x00"} & set(file.getvalue())
 
 
-def test_colours_of_our_own_stay() -> None:
+def test_colours_of_sluice_are_kept() -> None:
     file = io.StringIO()
     console(file=file, force_terminal=True, color_system="standard").print(Text("red", style="red"))
     assert file.getvalue() == "\x1b[31mred\x1b[0m\n"
 
 
-def test_files_and_pipes_get_what_was_written() -> None:
+def test_files_and_pipes_get_the_text_unchanged() -> None:
     file = io.StringIO()
     console(file=file).print("\x1b[31mred", end="")
     assert file.getvalue() == "\x1b[31mred"
 
 
 @pytest.mark.parametrize("terminal", [True, False])
-def test_what_comes_in_pieces_is_shown_or_passed_on(
+def test_streamed_bytes_are_made_visible_only_at_a_terminal(
     terminal: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = io.BytesIO()

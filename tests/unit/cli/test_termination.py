@@ -1,4 +1,4 @@
-"""Commands that a signal ends say so, and what becomes of their work."""
+"""Messages and exit status of commands that a signal ends."""
 
 import asyncio
 import os
@@ -20,7 +20,7 @@ CHAIN = "01890000-0000-7000-8000-000000000000"
 
 @pytest.fixture
 def silent() -> Iterator[socket.socket]:
-    """A server that takes connections and never answers."""
+    """Yield a server that accepts connections and never answers."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(60)
         yield server
@@ -61,7 +61,7 @@ def test_command_says_which_signal_ended_it(
     assert "Traceback" not in said
 
 
-def test_command_whose_terminal_is_gone_ends_with_the_status_of_the_signal(
+def test_command_without_its_terminal_ends_with_the_status_of_the_signal(
     silent: socket.socket,
 ) -> None:
     ours, terminal = pty.openpty()

@@ -1,5 +1,4 @@
-"""Calls over httpx's own in-memory transport: what comes back, which errors are raised, what is
-tried again."""
+"""Calls of service clients over httpx's mock transport: answers, errors, and retries."""
 
 from collections.abc import Callable
 
@@ -8,8 +7,8 @@ import pytest
 
 from sluice.clients.base import ServiceClient
 from sluice.clients.wms import WmsClient
-from sluice.contracts.base import Contract
-from sluice.contracts.problems import (
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.problems import (
     Conflict,
     Finding,
     NotAvailable,
@@ -17,8 +16,8 @@ from sluice.contracts.problems import (
     ServiceError,
     Unprocessable,
 )
-from sluice.contracts.states import TaskState
-from sluice.contracts.tasks import Explanation, Prioritise
+from sluice.contracts.common.states import TaskState
+from sluice.contracts.jobs.tasks import Explanation, Prioritise
 
 Handler = Callable[[httpx.Request], httpx.Response]
 
@@ -29,7 +28,7 @@ def client(handler: Handler) -> ServiceClient:
     )
 
 
-async def test_body_parameters_and_answer() -> None:
+async def test_call_sends_body_and_parameters_and_reads_the_answer() -> None:
     seen: list[httpx.Request] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -52,7 +51,7 @@ async def test_body_parameters_and_answer() -> None:
 
 
 @pytest.mark.parametrize("kind", [NotFound, Conflict, Unprocessable])
-async def test_problems_come_back_as_what_they_were(kind: type[ServiceError]) -> None:
+async def test_problem_document_is_raised_as_its_own_exception(kind: type[ServiceError]) -> None:
     problem = kind(
         "task 7 is finished", findings=[Finding(message="late", line=3)], state=TaskState.FINISHED
     ).problem()
@@ -71,7 +70,7 @@ async def test_problems_come_back_as_what_they_were(kind: type[ServiceError]) ->
     assert calls == 1
 
 
-async def test_an_error_that_is_no_problem_document_keeps_status_and_text() -> None:
+async def test_error_without_problem_document_keeps_status_and_text() -> None:
     with pytest.raises(ServiceError) as caught:
         await client(lambda _: httpx.Response(418, text="teapot")).call("GET", "/x")
     assert (caught.value.status, caught.value.detail) == (418, "teapot")
@@ -86,14 +85,14 @@ async def test_an_error_that_is_no_problem_document_keeps_status_and_text() -> N
         "",
     ],
 )
-async def test_the_page_of_a_proxy_is_not_shown(text: str) -> None:
+async def test_error_page_of_a_proxy_is_not_shown(text: str) -> None:
     with pytest.raises(ServiceError) as caught:
         await client(lambda _: httpx.Response(409, text=text)).call("GET", "/x")
     assert caught.value.detail == "the answer is HTTP 409 Conflict, without a reason"
 
 
 @pytest.mark.parametrize("status", [502, 503, 504])
-async def test_tried_again_while_not_available(status: int) -> None:
+async def test_unavailable_service_is_asked_again(status: int) -> None:
     answers = [
         httpx.Response(status),
         httpx.Response(status),
@@ -120,7 +119,7 @@ async def test_refused_connection_names_the_service() -> None:
     assert calls == 5
 
 
-async def test_silence_is_not_available() -> None:
+async def test_timeout_means_that_the_service_is_unavailable() -> None:
     def handler(request: httpx.Request) -> httpx.Response:
         raise httpx.ReadTimeout("", request=request)
 
@@ -128,7 +127,7 @@ async def test_silence_is_not_available() -> None:
         await client(handler).call("GET", "/x", retry=False)
 
 
-async def test_an_answer_of_another_shape_is_an_error() -> None:
+async def test_answer_of_another_shape_is_an_error() -> None:
     class Other(Contract):
         number: int
 
@@ -139,8 +138,8 @@ async def test_an_answer_of_another_shape_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("name", ["..", "."])
-async def test_no_name_leads_elsewhere(name: str) -> None:
-    """``DELETE /limits/..`` would be ``DELETE /``, in the name of whoever passes it on."""
+async def test_name_of_dots_is_refused(name: str) -> None:
+    """``DELETE /limits/..`` would become ``DELETE /``, with the rights of the calling service."""
     async with httpx.AsyncClient(base_url="http://127.0.0.1:1") as http:
         with pytest.raises(Unprocessable, match="nothing can have the name"):
             await WmsClient(http).remove_limit(name)

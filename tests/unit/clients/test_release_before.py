@@ -1,16 +1,16 @@
-"""Operator services of release 0.1.0 refuse parameters that they do not know."""
+"""Operator services of release 0.1.0 refuse unknown parameters."""
 
 import httpx
 import pytest
 
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.common.problems import Unprocessable
 
 KNOWN = {"chain", "state", "limit", "all", "after"}
 
 
 def answer(request: httpx.Request) -> httpx.Response:
-    """Answer as release 0.1.0 does."""
+    """Answer like release 0.1.0."""
     wrong = [f"query.{name}: Extra inputs are not permitted" for name in request.url.params]
     refused = [
         text for text, name in zip(wrong, request.url.params, strict=True) if name not in KNOWN
@@ -24,7 +24,7 @@ def answer(request: httpx.Request) -> httpx.Response:
     return httpx.Response(200, json={"templates": []} if "templates" in request.url.path else lists)
 
 
-async def test_lists_are_read_without_what_the_service_does_not_know() -> None:
+async def test_lists_are_requested_without_parameters_unknown_to_the_service() -> None:
     transport = httpx.MockTransport(answer)
     async with httpx.AsyncClient(transport=transport, base_url="http://old") as http:
         operator = OperatorClient(http)

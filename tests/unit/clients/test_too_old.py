@@ -1,4 +1,4 @@
-"""A system of release 0.1.0 lacks routes: the answer says that it is too old."""
+"""Requests to a system of release 0.1.0, which lacks routes, say that it is too old."""
 
 import json
 import threading
@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.problems import NotFound
+from sluice.contracts.common.problems import NotFound
 from sluice.cwl_runner.rest import RequestRefusedError, Rest
 
 PROBLEM = "application/problem+json"
-#: As release 0.1.0 answers at an address that it does not serve.
+#: Answer of release 0.1.0 to an unknown address.
 ANSWER = json.dumps(
     {
         "type": "about:blank",
@@ -44,7 +44,7 @@ def url() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}"
 
 
-async def test_command_says_that_the_system_is_too_old_and_what_it_needs() -> None:
+async def test_command_says_that_the_system_is_too_old_and_names_the_release() -> None:
     def answer(request: httpx.Request) -> httpx.Response:
         return httpx.Response(404, text=ANSWER, headers={"content-type": PROBLEM})
 
@@ -58,7 +58,7 @@ async def test_command_says_that_the_system_is_too_old_and_what_it_needs() -> No
     )
 
 
-def test_runner_says_that_the_system_is_too_old_and_what_it_needs(url: str) -> None:
+def test_cwl_runner_says_that_the_system_is_too_old_and_names_the_release(url: str) -> None:
     with closing(Rest(url)) as rest, pytest.raises(RequestRefusedError) as refused:
         rest.post("/run-templates", {})
     assert str(refused.value).startswith(

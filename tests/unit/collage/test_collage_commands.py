@@ -1,4 +1,4 @@
-"""The pack's programs as they are called, and that the workflow calls them so."""
+"""The programs of the pack, and their use in the workflow."""
 
 import os
 import tomllib
@@ -21,8 +21,8 @@ def _read(path: Path) -> dict[str, Any]:
     return document
 
 
-def test_the_plain_program_takes_photos_in_the_order_of_their_times(tmp_path: Path) -> None:
-    """Those of one time by name."""
+def test_plain_program_joins_photos_in_the_order_of_their_times(tmp_path: Path) -> None:
+    """Photos of the same time are ordered by name."""
     times = {"c.png": 100, "a.png": 200, "b.png": 200}
     colours = {"c.png": "red", "a.png": "green", "b.png": "blue"}
     for name, time in times.items():
@@ -45,7 +45,9 @@ def test_the_plain_program_takes_photos_in_the_order_of_their_times(tmp_path: Pa
     ]
 
 
-def test_no_photo_is_no_collage(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_collage_without_photos_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert commands.concat_main(["--out", str(tmp_path / "out.png")]) == 64
     assert capsys.readouterr().err == (
         "collage-concat: there is no picture to join: a collage has one photo at least\n"
@@ -54,7 +56,7 @@ def test_no_photo_is_no_collage(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize("height", ["0", "-3", "many"])
-def test_a_height_is_a_number_of_pixels(
+def test_wrong_height_is_refused(
     height: str, photos: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = [str(photos[0]), "--height", height, "--out", str(tmp_path / "out.png")]
@@ -62,7 +64,7 @@ def test_a_height_is_a_number_of_pixels(
     assert "--height" in capsys.readouterr().err
 
 
-def test_the_same_seed_draws_the_same_photos(tmp_path: Path) -> None:
+def test_equal_seeds_draw_equal_photos(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         assert images.main(["--out", str(tmp_path / folder), "--images", "12", "--seed", "9"]) == 0
     one, two = (sorted((tmp_path / folder).iterdir()) for folder in ("one", "two"))
@@ -71,10 +73,10 @@ def test_the_same_seed_draws_the_same_photos(tmp_path: Path) -> None:
         assert first.read_bytes() == second.read_bytes()
         assert first.stat().st_mtime == second.stat().st_mtime
     by_time = sorted(one, key=lambda path: path.stat().st_mtime)
-    assert by_time != one, "names do not tell the order"
+    assert by_time != one, "the order of names must differ from the order of times"
 
 
-def test_the_largest_photo_is_the_programs_own_default() -> None:
+def test_default_size_limit_of_the_workflow_equals_that_of_the_programs() -> None:
     documents = map(_read, [PACK / "workflow.cwl", *TOOLS])
     found = [
         document["inputs"]["max_megapixels"]["default"]
@@ -84,7 +86,7 @@ def test_the_largest_photo_is_the_programs_own_default() -> None:
     assert found == [MAX_MEGAPIXELS] * 3
 
 
-def test_every_tool_is_an_installed_program_with_a_description() -> None:
+def test_each_tool_is_an_installed_program_with_a_description() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     assert len(TOOLS) == 2
     for path in TOOLS:

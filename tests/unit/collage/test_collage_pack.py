@@ -1,4 +1,4 @@
-"""`collage-pack` hands out what a template needs besides its programs."""
+"""`collage-pack` writes the files of the template."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from sluice.cwl import compile_file
 ROOT = Path(__file__).parents[3] / "templates" / "collage"
 
 
-def test_what_it_writes_is_the_pack_and_can_be_used_there(tmp_path: Path) -> None:
+def test_written_pack_is_complete_and_compiles(tmp_path: Path) -> None:
     assert pack.main([str(tmp_path / "shelf")]) == 0
     written = [path for path in (tmp_path / "shelf").rglob("*") if path.is_file()]
     for path in written:

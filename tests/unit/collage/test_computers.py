@@ -1,4 +1,4 @@
-"""Old computers, as the source describes them."""
+"""Simulated old computers that die and misbehave."""
 
 from pathlib import Path
 from random import Random
@@ -15,10 +15,12 @@ def computer(*, factor: float = 1.0, speed_up: float = 1.0) -> OldComputer:
     return OldComputer("old-1", Random(3), factor=factor, speed_up=speed_up)
 
 
-def test_each_has_a_delay_of_its_own_and_jobs_differ_a_little() -> None:
+def test_each_computer_has_its_own_delay_and_its_jobs_differ_slightly() -> None:
     random = Random(1)
     old = [OldComputer("old", Random(random.random())) for _ in range(50)]
-    assert {one.delay for one in old} == set(range(SHORTEST, LONGEST + 1)), "whole seconds"
+    assert {one.delay for one in old} == set(range(SHORTEST, LONGEST + 1)), (
+        "delays are whole seconds"
+    )
     for one in old:
         assert SHORTEST <= one.delay <= LONGEST
         times = [one.job_seconds() for _ in range(20)]
@@ -70,13 +72,13 @@ def test_statistics_of_all_workers_are_one_table(
     assert second == ["old-2", "none", delay, "0", "0", "0", "–", "died"]
 
 
-def test_the_same_seed_is_the_same_computer() -> None:
+def test_equal_seeds_give_equal_computers() -> None:
     assert [computer().job_seconds() for _ in range(2)] == [computer().job_seconds()] * 2
 
 
 @pytest.mark.parametrize(("factor", "share"), [(0.0, 0.0), (1.0, 0.05), (2.0, 0.1)])
 @pytest.mark.parametrize("speed_up", [1.0, 10.0])
-def test_it_dies_with_the_chance_factor_times_seconds_over_a_hundred(
+def test_computer_dies_with_the_specified_probability(
     factor: float, share: float, speed_up: float
 ) -> None:
     old = computer(factor=factor, speed_up=speed_up)
@@ -85,7 +87,7 @@ def test_it_dies_with_the_chance_factor_times_seconds_over_a_hundred(
     assert died / looks == pytest.approx(share, abs=0.01)
 
 
-def test_time_runs_faster_for_all_of_it() -> None:
+def test_speed_up_shortens_jobs_and_checks() -> None:
     slow, quick = computer(), computer(speed_up=10.0)
     assert quick.job_seconds() == pytest.approx(slow.job_seconds() / 10)
     assert quick.check_seconds == pytest.approx(slow.check_seconds / 10)
@@ -100,7 +102,7 @@ def test_time_runs_faster_for_all_of_it() -> None:
         ("9=late", "there are workers 1 to 8"),
     ],
 )
-def test_a_way_to_misbehave_that_there_is_not_is_said(
+def test_unknown_misbehaviour_is_refused(
     text: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["--wms-url", "http://127.0.0.1:1", "--home", str(tmp_path), "--misbehave", text]

@@ -1,5 +1,4 @@
-"""Every kind of image becomes upright 8-bit colours of one height; what is none is refused in a
-sentence."""
+"""Photos of any kind become upright 8-bit RGB pictures of one height; other files are refused."""
 
 import tracemalloc
 import zlib
@@ -29,7 +28,7 @@ def colour_at(picture: Image.Image, x: int, y: int) -> tuple[int, ...]:
     return tuple(int(value) for value in found)
 
 
-def test_every_kind_that_is_drawn_is_read(photos: list[Path]) -> None:
+def test_each_kind_of_photo_is_read(photos: list[Path]) -> None:
     assert len(photos) == len(KINDS)
     for photo in photos:
         picture = resize(photo, HEIGHT)
@@ -40,9 +39,8 @@ def test_every_kind_that_is_drawn_is_read(photos: list[Path]) -> None:
 
 
 @pytest.mark.parametrize("orientation", range(1, 9))
-def test_a_photo_stands_upright_however_it_was_held(orientation: int, tmp_path: Path) -> None:
-    """Of 60 × 40 pixels, red in the upper left corner, as each orientation stores them (EXIF 2.3,
-    table 6)."""
+def test_photo_is_rotated_upright_for_each_orientation(orientation: int, tmp_path: Path) -> None:
+    """The photo has 60 × 40 pixels and a red upper left corner (EXIF 2.3, table 6)."""
     upright = Image.new("RGB", (60, 40), "white")
     upright.paste("red", (0, 0, 30, 20))
     rows = {1: "top", 2: "top", 3: "bottom", 4: "bottom", 5: "left", 6: "right", 7: "right"}
@@ -51,7 +49,7 @@ def test_a_photo_stands_upright_however_it_was_held(orientation: int, tmp_path: 
     first_column = columns.get(orientation, "bottom")
 
     def shown(row: int, column: int, size: tuple[int, int]) -> tuple[int, int]:
-        """Where the pixel stored there is seen: x and y."""
+        """Return x and y at which a stored pixel is displayed."""
         along = {"left": column, "right": size[0] - 1 - column}
         down = {"top": row, "bottom": size[1] - 1 - row}
         if first_row in down:
@@ -73,8 +71,8 @@ def test_a_photo_stands_upright_however_it_was_held(orientation: int, tmp_path: 
     assert resize(photo, 40).tobytes() == upright.tobytes()
 
 
-def test_what_is_drawn_turned_is_seen_as_it_was_drawn(tmp_path: Path) -> None:
-    """The generator turns photos as the reader turns them back."""
+def test_rotated_photos_of_the_generator_are_read_upright(tmp_path: Path) -> None:
+    """The generator rotates photos, and the reader rotates them back."""
     for seed in range(12):
         path = tmp_path / f"{seed}.jpg"
         photo = draw_photo(seed, Random(seed))
@@ -83,7 +81,7 @@ def test_what_is_drawn_turned_is_seen_as_it_was_drawn(tmp_path: Path) -> None:
         assert ImageStat.Stat(difference).mean[0] < 4
 
 
-def test_grey_of_sixteen_bits_keeps_its_upper_ones(tmp_path: Path) -> None:
+def test_sixteen_bit_grey_keeps_its_upper_bits(tmp_path: Path) -> None:
     deep = Image.new("I;16", (2, 1))
     deep.putpixel((0, 0), 0x4000)
     deep.putpixel((1, 0), 0xFFFF)
@@ -92,7 +90,7 @@ def test_grey_of_sixteen_bits_keeps_its_upper_ones(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("mode", "values"), [("F", (-2.0, 6.0)), ("I", (100_000, 300_000))])
-def test_grey_without_a_white_goes_from_its_darkest_to_its_brightest(
+def test_grey_without_fixed_range_is_scaled_to_its_extremes(
     mode: str, values: tuple[float, float], tmp_path: Path
 ) -> None:
     image = Image.new(mode, (2, 1), values[0])
@@ -101,32 +99,32 @@ def test_grey_without_a_white_goes_from_its_darkest_to_its_brightest(
     assert [colour_at(picture, x, 0)[0] for x in (0, 1)] == [0, 255]
 
 
-def test_where_it_is_transparent_it_is_white(tmp_path: Path) -> None:
+def test_transparent_pixels_become_white(tmp_path: Path) -> None:
     layered = Image.new("RGBA", (2, 1), (200, 0, 0, 255))
     layered.putpixel((0, 0), (200, 0, 0, 0))
     picture = resize(saved(layered, tmp_path / "layered.png"), 1)
     assert [colour_at(picture, x, 0) for x in (0, 1)] == [(255, 255, 255), (200, 0, 0)]
 
 
-def test_of_an_animation_it_is_the_first_picture(tmp_path: Path) -> None:
+def test_animation_is_read_as_its_first_picture(tmp_path: Path) -> None:
     first, second = Image.new("RGB", (4, 4), "blue"), Image.new("RGB", (4, 4), "green")
     path = saved(first, tmp_path / "moves.gif", save_all=True, append_images=[second])
     assert colour_at(resize(path, 4), 0, 0) == (0, 0, 255)
 
 
-def test_a_photo_of_another_colour_space_is_brought_into_srgb(tmp_path: Path) -> None:
+def test_photo_is_converted_to_srgb(tmp_path: Path) -> None:
     lab = ImageCms.ImageCmsProfile(ImageCms.createProfile("LAB")).tobytes()
     srgb = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
     photo = Image.new("RGB", (3, 3), (10, 100, 200))
     seen = resize(saved(photo, tmp_path / "srgb.png", icc_profile=srgb), 3)
     assert all(abs(a - b) <= 1 for a, b in zip(colour_at(seen, 1, 1), (10, 100, 200), strict=True))
-    # A profile of other pixels than the photo has: as if there were none.
+    # A profile for another kind of pixels is ignored.
     seen = resize(saved(photo, tmp_path / "lab.png", icc_profile=lab), 3)
     assert colour_at(seen, 1, 1) == (10, 100, 200)
 
 
-def test_a_profile_changes_what_is_seen(tmp_path: Path) -> None:
-    """One that has red and blue the other way round."""
+def test_colour_profile_changes_the_colours(tmp_path: Path) -> None:
+    """The profile has red and blue exchanged."""
     profile = bytearray(ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes())
     red, blue = profile.index(b"rXYZ"), profile.index(b"bXYZ")
     profile[red : red + 4], profile[blue : blue + 4] = b"bXYZ", b"rXYZ"
@@ -134,15 +132,15 @@ def test_a_profile_changes_what_is_seen(tmp_path: Path) -> None:
     assert colour_at(resize(path, 1), 0, 0) == (0, 0, 255)
 
 
-def test_one_pixel_is_a_photo(tmp_path: Path) -> None:
+def test_single_pixel_is_a_photo(tmp_path: Path) -> None:
     assert resize(saved(Image.new("RGB", (1, 1)), tmp_path / "dot.png"), 50).size == (50, 50)
 
 
-def test_however_narrow_it_has_a_width(tmp_path: Path) -> None:
+def test_narrow_photo_has_a_width_of_at_least_one_pixel(tmp_path: Path) -> None:
     assert resize(saved(Image.new("L", (1, 3000)), tmp_path / "line.png"), 50).size == (1, 50)
 
 
-def test_a_photo_that_is_thirty_thousand_pixels_wide(tmp_path: Path) -> None:
+def test_very_wide_photo_is_scaled_within_limits(tmp_path: Path) -> None:
     path = saved(Image.new("L", (30_000, 100), 9), tmp_path / "wide.png")
     assert resize(path, 50).size == (15_000, 50)
     with pytest.raises(BadData, match="scaled, the image would have 3000000 × 10000 pixels"):
@@ -156,13 +154,13 @@ def test_a_photo_that_is_thirty_thousand_pixels_wide(tmp_path: Path) -> None:
         (b"To whom it may concern", "this is no image"),
     ],
 )
-def test_what_is_no_photo_is_refused(content: bytes, sentence: str, tmp_path: Path) -> None:
+def test_file_without_an_image_is_refused(content: bytes, sentence: str, tmp_path: Path) -> None:
     (tmp_path / "photo.jpg").write_bytes(content)
     with pytest.raises(BadData, match=sentence):
         resize(tmp_path / "photo.jpg", HEIGHT)
 
 
-def test_one_that_is_cut_off_is_refused(photos: list[Path], tmp_path: Path) -> None:
+def test_truncated_photo_is_refused(photos: list[Path], tmp_path: Path) -> None:
     for photo in photos:
         content = photo.read_bytes()
         cut = tmp_path / photo.name
@@ -171,13 +169,13 @@ def test_one_that_is_cut_off_is_refused(photos: list[Path], tmp_path: Path) -> N
             resize(cut, HEIGHT)
 
 
-def test_too_many_pixels_are_refused_before_they_are_decoded(tmp_path: Path) -> None:
+def test_photo_with_too_many_pixels_is_refused_before_decoding(tmp_path: Path) -> None:
     path = saved(Image.new("1", (20_000, 10_000)), tmp_path / "huge.png")
     with pytest.raises(BadData, match="20000 × 10000 pixels, 200 million; at most 150 million"):
         resize(path, HEIGHT)
 
 
-def test_neighbours_first_or_all_at_once_is_the_same(photos: list[Path], tmp_path: Path) -> None:
+def test_joining_in_pairs_equals_joining_all_at_once(photos: list[Path], tmp_path: Path) -> None:
     scaled, widths = [], []
     for number, photo in enumerate(photos[:5]):
         picture = resize(photo, HEIGHT)
@@ -197,13 +195,11 @@ def test_neighbours_first_or_all_at_once_is_the_same(photos: list[Path], tmp_pat
         left = 0
         for photo, width in zip(photos, widths, strict=False):
             part = joined.crop((left, 0, left + width, HEIGHT))
-            assert part.tobytes() == resize(photo, HEIGHT).tobytes(), "nothing is lost"
+            assert part.tobytes() == resize(photo, HEIGHT).tobytes(), "a pixel has changed"
             left += width
 
 
-def test_more_pictures_than_may_be_open_are_joined(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_joining_needs_few_open_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("collage.pictures.MAX_OPEN", 3)
     colours = [(number, 255 - number, 7) for number in range(20)]
     for number, colour in enumerate(colours):
@@ -212,10 +208,10 @@ def test_more_pictures_than_may_be_open_are_joined(
     with Image.open(tmp_path / "all.png") as joined:
         shown = [colour_at(joined, x, 3) for x in range(joined.width)]
     assert shown == [colour for number, colour in enumerate(colours) for _ in range(1 + number % 2)]
-    assert not list(tmp_path.glob(".*")), "nothing is left beside it"
+    assert not list(tmp_path.glob(".*")), "a temporary file is left"
 
 
-def test_pictures_of_another_program_are_joined(tmp_path: Path) -> None:
+def test_pictures_of_other_programs_are_joined(tmp_path: Path) -> None:
     own, other = tmp_path / "own.png", tmp_path / "other.png"
     write_picture(Image.new("RGB", (2, 3), "red"), own)
     saved(Image.new("P", (1, 3)), other)
@@ -226,7 +222,7 @@ def test_pictures_of_another_program_are_joined(tmp_path: Path) -> None:
         write_side_by_side([other, own], tmp_path / "joined.png", 0.000001)
 
 
-def test_joining_decodes_no_picture_and_holds_none_in_memory(
+def test_joining_decodes_no_picture_and_uses_little_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     noise = Image.effect_noise((3000, 700), 80).convert("RGB")
@@ -239,7 +235,7 @@ def test_joining_decodes_no_picture_and_holds_none_in_memory(
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert (tmp_path / "wide.png").stat().st_size > 8 * 2_000_000
-    assert most < 8_000_000, "of 16 MB written, 50 MB of pixels"
+    assert most < 8_000_000, "the files have 16 MB and their pixels 50 MB"
 
 
 @pytest.mark.parametrize("spoilt", ["cut", "flipped", "index"])
@@ -258,12 +254,12 @@ def test_damaged_pictures_are_not_joined(spoilt: str, tmp_path: Path) -> None:
 
 
 @given(st.binary(), st.binary())
-def test_checksums_are_combined_as_if_the_data_were_one(first: bytes, second: bytes) -> None:
+def test_combined_checksum_equals_that_of_the_joined_data(first: bytes, second: bytes) -> None:
     combined = combine_adler(zlib.adler32(first), zlib.adler32(second), len(second))
     assert combined == zlib.adler32(first + second)
 
 
-def test_pictures_of_different_heights_do_not_go_together(tmp_path: Path) -> None:
+def test_pictures_of_different_heights_are_not_joined(tmp_path: Path) -> None:
     high = saved(Image.new("RGB", (5, 20)), tmp_path / "high.png")
     low = saved(Image.new("RGB", (5, 10)), tmp_path / "low.png")
     with pytest.raises(BadData, match=r"low.png: it is 10 pixels high, and high.png 20"):

@@ -1,5 +1,4 @@
-"""How much of what has no form of its own a request may hold; answers and messages hold what was
-stored before."""
+"""Bounds of free-form values in requests; answers and messages accept larger stored values."""
 
 import math
 from collections.abc import Callable
@@ -10,19 +9,19 @@ from uuid import UUID, uuid4
 import pytest
 from pydantic import ValidationError
 
-from sluice.contracts.bounds import DEEPEST, MOST_ADDED, MOST_META, MOST_PARAMS
-from sluice.contracts.chains import Chain, NewChain, RequestChain, RerunChain
-from sluice.contracts.datasets import Dataset, File, NewDataset, NewFile, NewFiles, NewStorage
-from sluice.contracts.messages import RegisterFiles
-from sluice.contracts.pilots import AttemptReport, NodeResources, RegisterPilot
-from sluice.contracts.runs import Frame, NewFrame, NewPeriod, NewRun, Period, Run
-from sluice.contracts.states import (
+from sluice.contracts.chains.chains import Chain, NewChain, RequestChain, RerunChain
+from sluice.contracts.common.bounds import DEEPEST, MAX_ADDED, MAX_META, MAX_PARAMS
+from sluice.contracts.common.states import (
     AttemptOutcome,
     ChainState,
     DatasetState,
     DatasetType,
     StorageType,
 )
+from sluice.contracts.data.datasets import Dataset, File, NewDataset, NewFile, NewFiles, NewStorage
+from sluice.contracts.data.runs import Frame, NewFrame, NewPeriod, NewRun, Period, Run
+from sluice.contracts.messages import RegisterFiles
+from sluice.contracts.pilots.pilots import AttemptReport, NodeResources, RegisterPilot
 from tests.unit.wfms.chains.plans import plan, step
 
 WORKFLOW = plan(step("only"), outputs=[("only", "out")])
@@ -30,13 +29,13 @@ AT = datetime(2024, 1, 1, tzinfo=UTC)
 UID = UUID(int=1)
 
 
-def sized(size: int) -> dict[str, Any]:
-    """Of so many bytes as JSON."""
+def object_of_size(size: int) -> dict[str, Any]:
+    """Return metadata of this many bytes as JSON."""
     return {"x": "y" * (size - len('{"x":""}'))}
 
 
-def chained(levels: int) -> dict[str, Any]:
-    """Objects and lists in turn, so many in one another, the outermost an object."""
+def nested_object(levels: int) -> dict[str, Any]:
+    """Return an object with this many alternating levels of objects and lists."""
     value: Any = 1
     for level in range(levels, 0, -1):
         value = {"x": value} if level % 2 else [value]
@@ -91,54 +90,54 @@ PARAMS: dict[str, Callable[[dict[str, Any]], object]] = {
 
 
 @pytest.mark.parametrize("made", [pytest.param(made, id=what) for what, made in META.items()])
-def test_metadata_of_a_request_is_bounded(made: Callable[[dict[str, Any]], object]) -> None:
-    made(sized(MOST_META))
+def test_metadata_of_a_request_are_bounded(made: Callable[[dict[str, Any]], object]) -> None:
+    made(object_of_size(MAX_META))
     with pytest.raises(
         ValidationError,
-        match=rf"may have {MOST_META} bytes as JSON, and these have {MOST_META + 1}: ",
+        match=rf"may have {MAX_META} bytes as JSON, and these have {MAX_META + 1}: ",
     ):
-        made(sized(MOST_META + 1))
+        made(object_of_size(MAX_META + 1))
 
 
 @pytest.mark.parametrize("made", [pytest.param(made, id=what) for what, made in PARAMS.items()])
 def test_parameters_of_a_request_are_bounded(made: Callable[[dict[str, Any]], object]) -> None:
-    made(sized(MOST_PARAMS))
+    made(object_of_size(MAX_PARAMS))
     with pytest.raises(
         ValidationError,
-        match=f"may have {MOST_PARAMS} bytes as JSON, and these have {MOST_PARAMS + 1}: ",
+        match=f"may have {MAX_PARAMS} bytes as JSON, and these have {MAX_PARAMS + 1}: ",
     ):
-        made(sized(MOST_PARAMS + 1))
+        made(object_of_size(MAX_PARAMS + 1))
 
 
 @pytest.mark.parametrize(
     "made", [pytest.param(made, id=what) for what, made in {**META, **PARAMS}.items()]
 )
-def test_a_request_is_no_deeper_than_it_may_be(made: Callable[[dict[str, Any]], object]) -> None:
-    made(chained(DEEPEST))
+def test_nesting_of_a_request_is_bounded(made: Callable[[dict[str, Any]], object]) -> None:
+    made(nested_object(DEEPEST))
     with pytest.raises(ValidationError, match=f"may nest objects and lists {DEEPEST} deep"):
-        made(chained(DEEPEST + 1))
+        made(nested_object(DEEPEST + 1))
     with pytest.raises(ValidationError, match=f"may nest objects and lists {DEEPEST} deep"):
-        made(chained(5_000))
+        made(nested_object(5_000))
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf])
 @pytest.mark.parametrize(
     "made", [pytest.param(made, id=what) for what, made in {**META, **PARAMS}.items()]
 )
-def test_a_number_that_json_does_not_know_is_refused(
+def test_number_that_json_cannot_express_is_refused(
     made: Callable[[dict[str, Any]], object], number: float
 ) -> None:
-    """It would be stored as null."""
+    """JSON would store it as null."""
     with pytest.raises(ValidationError, match="numbers that JSON knows"):
         made({"x": [{"y": number}]})
     made({"x": [{"y": 1e308}], "z": None, "word": "null"})
 
 
-def test_a_file_of_many_is_named() -> None:
+def test_error_in_a_list_of_files_names_the_file() -> None:
     with pytest.raises(
         ValidationError, match=r"file 1 of the list \('b\.raw'\): metadata may have"
     ):
-        NewFiles(files=[file(), file(name="b.raw", meta=sized(MOST_META + 1))])
+        NewFiles(files=[file(), file(name="b.raw", meta=object_of_size(MAX_META + 1))])
     with pytest.raises(
         ValidationError, match=r"file 0 of the list \('a\.raw'\): a URL may have 4096 characters"
     ):
@@ -179,16 +178,16 @@ def pilot(**other: Any) -> RegisterPilot:
     )
 
 
-def test_what_chains_write_has_room_for_what_they_add_to_what_it_inherits() -> None:
-    """Nothing that an input may have keeps a chain from being carried through."""
+def test_metadata_of_chain_outputs_may_exceed_the_bound_of_inputs() -> None:
+    """Otherwise a chain could fail because of metadata that its input may have."""
     for kind in set(DatasetType) - {DatasetType.INPUT}:
-        NewDataset(name="d", type=kind, meta=sized(MOST_META + MOST_ADDED))
-        with pytest.raises(ValidationError, match=f"may have {MOST_META + MOST_ADDED} bytes"):
-            NewDataset(name="d", type=kind, meta=sized(MOST_META + MOST_ADDED + 1))
+        NewDataset(name="d", type=kind, meta=object_of_size(MAX_META + MAX_ADDED))
+        with pytest.raises(ValidationError, match=f"may have {MAX_META + MAX_ADDED} bytes"):
+            NewDataset(name="d", type=kind, meta=object_of_size(MAX_META + MAX_ADDED + 1))
 
 
-def test_what_was_stored_before_is_read_and_travels_between_the_services() -> None:
-    large, long = sized(MOST_PARAMS + 1) | chained(100), "x" * 5_000
+def test_stored_values_beyond_the_bounds_are_read_and_sent_between_services() -> None:
+    large, long = object_of_size(MAX_PARAMS + 1) | nested_object(100), "x" * 5_000
     stored = dataset(large)
     NewChain(dataset=stored, template_id=UID, template="t", template_version=1, plan=WORKFLOW)
     Period(name="p", goal=long)
@@ -221,8 +220,8 @@ TWICE = [{"uuid": "a"}, {"uuid": "a"}]
     [{"cores": float("inf")}, {"cores": float("nan")}, {"ram": -1}, {"disk": 2**63},
      {"devices": TWICE}],
 )  # fmt: skip
-def test_a_node_has_what_a_node_can_have(wrong: dict[str, Any]) -> None:
-    """What is stored of one is read for all."""
+def test_impossible_resources_of_a_node_are_refused(wrong: dict[str, Any]) -> None:
+    """One wrong stored node would make the list of all nodes unreadable."""
     plain = {"uid": uuid4(), "name": "p", "host": "h", "slots": 1, "version": "1"}
     assert RegisterPilot.model_validate({**plain, "resources": NODE})
     with pytest.raises(ValidationError):
@@ -236,8 +235,8 @@ def test_a_node_has_what_a_node_can_have(wrong: dict[str, Any]) -> None:
      {"peak_memory": float("nan")}, {"cpu_seconds": -1},
      {"outputs": [{"size": -1}]}, {"outputs": [{"size": 2**63}]}, {"log": {"size": -1}}],
 )  # fmt: skip
-def test_a_report_says_what_can_be(wrong: dict[str, Any]) -> None:
-    """What the catalogue refuses takes other jobs' files with it."""
+def test_impossible_values_in_a_report_are_refused(wrong: dict[str, Any]) -> None:
+    """The catalogue would refuse the files of other jobs in the same message, too."""
     file = {"name": "a", "size": 1, "checksum": "sha256:" + "0" * 64, "url": "file:///a"}
     plain = {"id": 1, "attempt": 1, "outcome": AttemptOutcome.FINISHED, "ended_at": AT}
     filled = {

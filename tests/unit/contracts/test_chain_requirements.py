@@ -1,20 +1,29 @@
-"""What a template requires when a chain is made, and how what does not hold is told."""
+"""Requirements of a template on a chain, and the sentences about unmet requirements."""
 
 from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.chain_requirements import (
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.chain_requirements import (
     DatasetFacts,
     required,
     requires_text,
     unmet,
     unmet_dataset,
 )
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Parameter, Plan, Require
-from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.templates.plan import (
+    Between,
+    Condition,
+    Equals,
+    Glob,
+    OneOf,
+    Parameter,
+    Plan,
+    Require,
+)
 from tests.unit.wfms.chains.plans import plan, step
 
 REQUIRED = Require(
@@ -46,15 +55,15 @@ def subject(
     return DatasetFacts.of(dataset)
 
 
-def test_what_holds_is_not_told() -> None:
+def test_met_requirements_are_not_reported() -> None:
     assert unmet(workflow(REQUIRED), subject(files=10, size=12_345_678, version="2.1"), {}) == []
     assert (
         unmet(workflow(REQUIRED), subject(files=10, size=1, version="2.1"), {"cut": None}) == []
-    ), "the default counts"
+    ), "the default must count"
     assert unmet(workflow(None), subject(files=0, size=0), {"mode": "odd"}) == []
 
 
-def test_all_that_does_not_hold_is_told_with_its_value() -> None:
+def test_unmet_requirements_are_reported_with_their_values() -> None:
     broken = unmet(
         workflow(REQUIRED),
         subject(files=3, size=12_345_679, version="1.4"),
@@ -82,7 +91,7 @@ def test_all_that_does_not_hold_is_told_with_its_value() -> None:
         (Glob(pattern="2.*"), True, "true"),
     ],
 )
-def test_a_number_where_a_text_is_wanted_is_told_as_one(
+def test_number_in_place_of_a_text_is_explained(
     condition: Condition, value: object, found: str
 ) -> None:
     broken = unmet_dataset(
@@ -96,7 +105,7 @@ def test_a_number_where_a_text_is_wanted_is_told_as_one(
     assert [one.partition(", which is ")[2] for one in broken] == [f"{found}{how}"]
 
 
-def test_what_is_required_is_listed_by_what_it_is_of() -> None:
+def test_requirements_are_listed_by_their_subjects() -> None:
     assert required(workflow(None)) == {}
     assert required(workflow(REQUIRED)) == {
         "files": REQUIRED.files,
@@ -108,7 +117,7 @@ def test_what_is_required_is_listed_by_what_it_is_of() -> None:
     }
 
 
-def test_bytes_that_nobody_knows_yet_are_not_looked_at() -> None:
+def test_unknown_number_of_bytes_is_not_checked() -> None:
     unknown = DatasetFacts({"version": "2.1", "type": "input"}, files=12, bytes=None)
     assert unmet_dataset(workflow(REQUIRED), unknown) == []
 
@@ -125,7 +134,7 @@ def test_bytes_that_nobody_knows_yet_are_not_looked_at() -> None:
         (Equals(value=3), ["files = 3, and the data set is still open: close it first"]),
     ],
 )
-def test_of_an_open_data_set_only_what_stays_true_holds(
+def test_open_data_set_meets_only_requirements_that_stay_true(
     condition: Condition, told: list[str]
 ) -> None:
     assert (

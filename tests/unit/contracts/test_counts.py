@@ -1,13 +1,13 @@
-"""What tools count: which counts are taken, how they are added up, what conditions see of them."""
+"""Counts of tools: valid counts, sums, and their use in conditions."""
 
 from typing import Any
 
 import pytest
 
-from sluice.contracts.counts import (
+from sluice.contracts.data.counts import (
     COUNTS,
-    MOST_NAMES,
-    MOST_SUM,
+    MAX_NAMES,
+    MAX_SUM,
     WrongCounts,
     added,
     counts_in,
@@ -40,34 +40,34 @@ def test_names_with_whole_numbers_are_counts() -> None:
         ({"bytes": 1}, "sluice:counts bytes: the system counts bytes and files itself"),
     ],
 )
-def test_what_are_no_counts_is_said_and_never_added(value: Any, why: str) -> None:
+def test_invalid_counts_are_refused_and_never_added(value: Any, why: str) -> None:
     with pytest.raises(WrongCounts) as wrong:
         require_counts(value)
     assert why in str(wrong.value)
     assert counts_in({COUNTS: value}) == {}
 
 
-def test_sums_are_whole_or_left_out() -> None:
-    """A name that comes when there are too many is not counted, then or later."""
-    full = added({}, {f"n{number}": 1 for number in range(MOST_NAMES)})
+def test_counts_are_added_up_for_a_limited_number_of_names() -> None:
+    """A name beyond the limit is not counted, then or later."""
+    full = added({}, {f"n{number}": 1 for number in range(MAX_NAMES)})
     assert added(full, {"late": 5, "n0": 2}) == {**full, "n0": 3}
     assert added({"events": MOST}, {"events": MOST}) == {"events": 2 * MOST}
 
 
-def test_a_sum_that_would_pass_what_databases_hold_stays_there_and_says_so() -> None:
+def test_sum_stops_at_the_largest_number_and_says_so() -> None:
     total = added(
-        {"events": MOST_SUM - 1, "tracks": 2**64 - 1}, {"events": MOST, "tracks": 0, "pages": 1}
+        {"events": MAX_SUM - 1, "tracks": 2**64 - 1}, {"events": MOST, "tracks": 0, "pages": 1}
     )
-    assert total == {"events": MOST_SUM, "tracks": MOST_SUM, "pages": 1}
+    assert total == {"events": MAX_SUM, "tracks": MAX_SUM, "pages": 1}
     assert produced_texts({"produced": total}) == [
-        f"at least {MOST_SUM} events",
+        f"at least {MAX_SUM} events",
         "1 pages",
-        f"at least {MOST_SUM} tracks",
+        f"at least {MAX_SUM} tracks",
     ]
-    assert produced_texts({"produced": {"events": MOST_SUM - 1}}) == [f"{MOST_SUM - 1} events"]
+    assert produced_texts({"produced": {"events": MAX_SUM - 1}}) == [f"{MAX_SUM - 1} events"]
 
 
-def test_conditions_and_people_see_what_was_produced() -> None:
+def test_produced_counts_are_visible_to_conditions_and_people() -> None:
     meta = {"produced": {"files": 2, "bytes": 9, "events": 41}}
     assert produced_facts(meta) == {"produced.files": 2, "produced.bytes": 9, "produced.events": 41}
     assert produced_texts(meta) == ["41 events"]
@@ -75,7 +75,7 @@ def test_conditions_and_people_see_what_was_produced() -> None:
 
 
 @pytest.mark.parametrize("else_called_so", ["a lot", 7, ["events"], None])
-def test_what_is_called_like_the_counts_and_is_something_else_is_left_alone(
+def test_metadata_that_only_resemble_counts_are_ignored(
     else_called_so: Any,
 ) -> None:
     meta = {"produced": else_called_so}

@@ -1,15 +1,14 @@
-"""Tasks and steps of the plan have lists of inputs and outputs; the release before wrote and reads
-the first of each field by field."""
+"""Flat form of tasks and steps, which the previous release writes and reads."""
 
 from typing import Any
 
-from sluice.contracts.plan import PlanStep, Source
-from sluice.contracts.states import EntryKind, InputMode, Pick, TaskMode
-from sluice.contracts.tasks import Task, TaskInput
+from sluice.contracts.common.states import EntryKind, InputMode, Pick, TaskMode
+from sluice.contracts.jobs.tasks import Task, TaskInput
+from sluice.contracts.templates.plan import PlanStep, Source
 
 UIDS = [f"00000000-0000-0000-0000-00000000000{number}" for number in range(9)]
 
-#: A message as the release before writes it, with all that can be said of inputs and outputs.
+#: A message of the previous release with all fields of inputs and outputs.
 MESSAGE: dict[str, Any] = {
     "uid": UIDS[0], "chain_uid": UIDS[1], "step": "s", "template": "t@1", "executable": {},
     "args": {}, "mode": "map", "dat_in_uid": UIDS[2], "dat_in_port": "a", "dat_in_optional": True,
@@ -25,7 +24,7 @@ MESSAGE: dict[str, Any] = {
     "log_out_uid": UIDS[7], "log_stor_url": "file:///l", "log_out_url": "file:///l/l",
 }  # fmt: skip
 
-#: A step of a stored plan, likewise.
+#: A step of a plan stored by the previous release.
 STEP: dict[str, Any] = {
     "name": "s", "mode": "merge", "data_port": "a", "source": {"step": "before", "port": "o"},
     "next_sources": [{"source": {"step": None, "port": "data"}, "start": 5}],
@@ -35,7 +34,7 @@ STEP: dict[str, Any] = {
 }  # fmt: skip
 
 
-def test_a_message_of_the_release_before_is_read_and_written_as_it_was() -> None:
+def test_message_of_the_previous_release_survives_reading_and_writing() -> None:
     task = Task.model_validate(MESSAGE)
     first, side = task.inputs
     assert (first.port, str(first.dat_in_uid), first.mode) == ("a", UIDS[2], InputMode.EACH)
@@ -47,7 +46,7 @@ def test_a_message_of_the_release_before_is_read_and_written_as_it_was() -> None
     assert task.model_dump(mode="json", exclude_defaults=True) == MESSAGE
 
 
-def test_a_stored_step_of_the_release_before_is_read_and_written_as_it_was() -> None:
+def test_stored_step_of_the_previous_release_survives_reading_and_writing() -> None:
     step = PlanStep.model_validate(STEP)
     assert (step.mode, step.main_input.mode) == (TaskMode.MERGE, InputMode.ALL)
     assert step.sources == [
@@ -58,7 +57,7 @@ def test_a_stored_step_of_the_release_before_is_read_and_written_as_it_was() -> 
     assert step.model_dump(mode="json", exclude_defaults=True) == STEP
 
 
-def test_the_lists_are_read_too() -> None:
+def test_nested_lists_of_a_task_are_read() -> None:
     task = Task.model_validate(MESSAGE)
     nested = {key: value for key, value in MESSAGE.items() if not key.startswith(("dat_", "side_"))}
     del nested["next_inputs"], nested["pick"]
@@ -67,7 +66,7 @@ def test_the_lists_are_read_too() -> None:
     assert Task.model_validate({**nested, "inputs": inputs, "outputs": outputs}) == task
 
 
-def test_a_mode_that_does_not_follow_from_the_tasks_is_kept() -> None:
+def test_mode_of_an_input_that_differs_from_the_task_mode_is_kept() -> None:
     task = Task.model_validate(MESSAGE)
     first = TaskInput.model_validate({**task.main_input.model_dump(), "mode": InputMode.ALL})
     changed = task.model_copy(update={"inputs": [first]})

@@ -1,10 +1,10 @@
-"""What is asked of a table of moves."""
+"""Functions on tables of state transitions."""
 
 from enum import StrEnum
 
 import pytest
 
-from sluice.contracts.life_cycles import (
+from sluice.contracts.common.life_cycles import (
     IllegalMove,
     Moves,
     may_move,
@@ -26,12 +26,12 @@ MOVES: Moves[Light] = {
 }
 
 
-def test_states_before_are_the_moves_read_backwards() -> None:
+def test_states_before_inverts_the_transitions() -> None:
     assert states_before(MOVES, Light.GREEN) == [Light.RED]
     assert states_before(MOVES, Light.BROKEN) == [Light.GREEN, Light.RED]
 
 
-def test_a_move_that_the_table_lacks_is_illegal() -> None:
+def test_transition_outside_the_table_is_illegal() -> None:
     assert may_move(MOVES, Light.GREEN, Light.RED)
     require_move(MOVES, Light.GREEN, Light.RED, what="light 1")
     assert not may_move(MOVES, Light.BROKEN, Light.RED)

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from sluice.contracts import naming
-from sluice.contracts.base import Name
-from sluice.contracts.naming import (
+from sluice.contracts.common import naming
+from sluice.contracts.common.base import Name
+from sluice.contracts.common.naming import (
     MAX_DATASET_NAME,
     delivered_name,
     fitting_name,
@@ -19,9 +19,9 @@ from sluice.contracts.naming import (
     own_name,
     written_by_attempt,
 )
-from sluice.contracts.plain_paths import stays_inside
+from sluice.contracts.common.plain_paths import stays_inside
 
-#: With many that could be read as another path, or as written with escapes.
+#: Names, many of which contain escapes or parts of paths.
 NAMES = st.one_of(
     st.text(min_size=1, max_size=40).filter(lambda text: "/" not in text),
     st.lists(
@@ -33,19 +33,21 @@ NAMES = st.one_of(
 
 
 @given(st.integers(0, 10**15), st.integers(1, 999), NAMES)
-def test_the_tools_own_name_comes_back(seq: int, attempt: int, own: str) -> None:
+def test_own_name_of_a_file_is_recovered_from_its_output_name(
+    seq: int, attempt: int, own: str
+) -> None:
     name = output_name(seq, attempt, own)
     assert own_name(name) == own
     assert written_by_attempt(name)
 
 
 @given(st.integers(0, 10**15), st.integers(1, 999), NAMES.filter(lambda own: "\0" not in own))
-def test_every_name_is_one_that_the_catalogue_takes(seq: int, attempt: int, own: str) -> None:
+def test_catalogue_accepts_each_output_name(seq: int, attempt: int, own: str) -> None:
     assert stays_inside(output_name(seq, attempt, own))
 
 
 @given(st.lists(NAMES, min_size=1, max_size=240).map(lambda parts: "".join(parts)[:240]))
-def test_a_name_that_would_be_too_long_is_cut_and_still_its_own(stem: str) -> None:
+def test_long_name_is_shortened_and_stays_unique(stem: str) -> None:
     name = output_name_that_fits(3, 1, stem, ".json")
     assert len(name.encode()) <= 240
     assert written_by_attempt(name)
@@ -64,19 +66,17 @@ def test_a_name_that_would_be_too_long_is_cut_and_still_its_own(stem: str) -> No
         ("a:b 50%=x.txt", "a:b 50%=x.txt"),
     ],
 )
-def test_only_names_that_could_be_another_path_are_written_otherwise(
-    own: str, written: str
-) -> None:
+def test_only_names_that_resemble_paths_are_escaped(own: str, written: str) -> None:
     assert output_name(3, 1, own) == f"00000003.1-{written}"
     assert own_name(f"00000003.1-{written}") == own
 
 
 @pytest.mark.parametrize("own", ["=a", "=x=2F..=2Fetc", "=..=2F", "=3A", "=x=3a"])
-def test_only_what_is_written_with_escapes_is_read_with_them(own: str) -> None:
+def test_text_that_only_resembles_an_escape_is_kept(own: str) -> None:
     assert own_name(f"00000003.1-{own}") == own
 
 
-def test_logs_are_known_and_keep_their_name() -> None:
+def test_log_name_belongs_to_its_attempt_and_is_kept() -> None:
     name = log_name(3, 2)
     assert name == "00000003.2.log"
     assert written_by_attempt(name)
@@ -84,7 +84,7 @@ def test_logs_are_known_and_keep_their_name() -> None:
 
 
 @given(st.integers(0, 99), st.integers(1, 9), st.integers(0, 99), st.integers(1, 9), NAMES)
-def test_no_two_attempts_share_a_name(
+def test_attempts_never_share_an_output_name(
     seq: int, attempt: int, other: int, later: int, own: str
 ) -> None:
     same = (seq, attempt) == (other, later)
@@ -104,15 +104,15 @@ def test_no_two_attempts_share_a_name(
         "notes",
     ],
 )
-def test_any_other_name_is_somebody_elses(name: str) -> None:
+def test_name_without_a_valid_prefix_belongs_to_no_attempt(name: str) -> None:
     assert not written_by_attempt(name)
     assert own_name(name) == name
 
 
-def test_what_is_written_while_an_attempt_runs_is_known_as_its_own() -> None:
+def test_live_file_belongs_to_its_attempt() -> None:
     assert live_name(17, 2) == "00000017.2-live.json"
     assert written_by_attempt(live_name(17, 2)), (
-        "so it is swept where a pilot that was killed left it"
+        "otherwise no cleanup would remove the file of a killed pilot"
     )
 
 
@@ -127,7 +127,7 @@ def test_what_is_written_while_an_attempt_runs_is_known_as_its_own() -> None:
         "." + "x" * 254,
     ],
 )
-def test_every_name_that_a_file_system_takes_fits_with_what_is_added(own: str) -> None:
+def test_output_name_of_the_longest_file_name_fits(own: str) -> None:
     name = output_name(123_456_789, 999, own)
     assert name_bytes(name) <= 240
     assert written_by_attempt(name)
@@ -135,18 +135,18 @@ def test_every_name_that_a_file_system_takes_fits_with_what_is_added(own: str) -
     assert name != output_name(123_456_789, 999, own[:-5] + "y" + own[-4:])
 
 
-def test_a_shortened_name_keeps_its_endings() -> None:
+def test_shortened_name_keeps_its_endings() -> None:
     name = own_name(output_name(3, 1, "scan-" + "0" * 240 + ".nii.gz"))
     assert name.startswith("scan-000")
     assert name.endswith(".nii.gz")
 
 
-def test_a_name_that_fits_is_delivered_as_it_is() -> None:
+def test_delivered_name_is_kept_if_it_fits() -> None:
     assert delivered_name("a.nii.gz", start="out-000001-") == "out-000001-a.nii.gz"
     assert name_bytes(delivered_name("ü" * 118 + ".csv", start="out-000001-")) <= 240
 
 
 @given(st.text("abc", min_size=1, max_size=MAX_DATASET_NAME), st.text("abc", max_size=100))
-def test_names_of_data_sets_that_are_made_of_others_are_names(stem: str, ending: str) -> None:
+def test_derived_data_set_name_is_valid(stem: str, ending: str) -> None:
     name = fitting_name(stem, f".{ending}", most=MAX_DATASET_NAME)
     assert TypeAdapter(Name).validate_python(name).endswith(f".{ending}")

@@ -1,5 +1,4 @@
-"""What a step needs travels whole: a property that is added to ``Needs`` reaches the pilot, and
-nobody on the way knows of it."""
+"""A new property of ``Needs`` reaches the pilot without changes in the services between."""
 
 import json
 from typing import Annotated, Any
@@ -8,20 +7,20 @@ from uuid import UUID
 import pytest
 from pydantic import Field
 
-from sluice.contracts.base import absent
-from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
-from sluice.contracts.pilots import PilotTask
-from sluice.contracts.plan import Plan, PlanStep
-from sluice.contracts.states import DeviceType
-from sluice.contracts.tasks import Task
-from sluice.contracts.wire import FlattenedField
+from sluice.contracts.common.base import absent
+from sluice.contracts.common.states import DeviceType
+from sluice.contracts.common.wire import FlattenedField
+from sluice.contracts.jobs.needs import Container, ContainerImage, Needs, Resources
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.pilots.pilots import PilotTask
+from sluice.contracts.templates.plan import Plan, PlanStep
 from sluice.cwl.compiler import compile_template
 from sluice.cwl.properties import extension_fields, needs
 from tests.unit.wfms.chains.plans import DATA, plan, step
 from wfms.chains.domain import tasks
 from wfms.chains.domain.tasks import DatasetFolder, Origin, StepDatasets, make_task
-from wms.db import task_cache
-from wms.db.task_cache import known_task
+from wms.db.tasks import task_cache
+from wms.db.tasks.task_cache import known_task
 
 ORIGIN = Origin(UUID(int=9), "t@1", "run-1", {}, None, None)
 DATASETS = StepDatasets(
@@ -74,7 +73,7 @@ class NotedPilotTask(PilotTask):
 
 
 def stored_plan(**said: Any) -> dict[str, Any]:
-    """As it is stored, with what the template says of its only step."""
+    """Return a stored plan, with these fields of its only step."""
     written = plan(step("decode"), outputs=[("decode", "out")]).model_dump(mode="json")
     written["steps"][0].update(said)
     return written
@@ -86,7 +85,7 @@ def message_of(stored: Plan) -> dict[str, Any]:
     return written
 
 
-def test_a_property_that_is_added_reaches_the_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_property_reaches_the_pilot(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tasks, "Task", NotedTask)
     monkeypatch.setattr(task_cache, "PilotTask", NotedPilotTask)
     stored = NotedPlan.model_validate(stored_plan(note="by hand", resources={"cores": 2}))
@@ -98,7 +97,7 @@ def test_a_property_that_is_added_reaches_the_pilot(monkeypatch: pytest.MonkeyPa
     assert told == NotedNeeds(note="by hand", resources=Resources(cores=2))
 
 
-def test_a_field_of_a_step_that_has_the_name_of_a_property_is_one(
+def test_step_field_named_like_a_property_sets_the_property(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(needs, "Needs", NotedNeeds)
@@ -111,12 +110,12 @@ def test_a_field_of_a_step_that_has_the_name_of_a_property_is_one(
     )
 
 
-def test_a_property_that_is_not_used_is_not_on_the_wire() -> None:
+def test_unused_property_is_not_sent() -> None:
     stored = NotedPlan.model_validate(stored_plan())
     assert Plan.model_validate(stored.model_dump(mode="json")).steps[0].needs == Needs()
 
 
-def test_a_sandbox_that_nobody_asked_for_is_not_on_the_wire() -> None:
+def test_sandbox_is_sent_only_if_it_is_required() -> None:
     wanted, plain = (
         message_of(Plan.model_validate(stored_plan(**said))) for said in ({"sandbox": True}, {})
     )
@@ -124,14 +123,14 @@ def test_a_sandbox_that_nobody_asked_for_is_not_on_the_wire() -> None:
     assert "sandbox" not in Needs().model_dump(mode="json")
 
 
-def test_the_release_before_finds_its_fields_where_it_looks() -> None:
+def test_previous_release_finds_the_flat_fields() -> None:
     said = {"device_type": "gpu", "container": {"images": [{"name": "debian:12"}]}}
     message = message_of(Plan.model_validate(stored_plan(**said)))
     assert "needs" not in message
     assert (message["device_type"], message["container"]) == ("gpu", said["container"])
 
 
-def test_a_pilot_of_the_release_before_is_told_what_it_knows() -> None:
+def test_pilot_of_the_previous_release_gets_the_fields_it_knows() -> None:
     said = Needs(
         device_type=DeviceType.GPU,
         container=Container(images=[ContainerImage(name="debian:12")], required=False),
@@ -141,5 +140,5 @@ def test_a_pilot_of_the_release_before_is_told_what_it_knows() -> None:
     leased = known_task(make_task(ORIGIN, stored, step="decode", params={}, datasets=DATASETS))
     assert PilotTask.model_validate_json(leased.for_pilots).needs == said
     former = json.loads(leased.for_former)
-    assert former["resources"] == {}, "which it requires"
+    assert former["resources"] == {}, "the previous release requires the field"
     assert not {"device_type", "container", "sandbox"} & former.keys()

@@ -2,11 +2,11 @@
 
 import pytest
 
-from sluice.contracts.numbers import counted, in_full
+from sluice.contracts.common.numbers import counted, in_full
 
 
 @pytest.mark.parametrize(("number", "told"), [(0, "0 files"), (1, "1 file"), (2, "2 files")])
-def test_one_is_no_plural(number: int, told: str) -> None:
+def test_counted_noun_is_singular_only_after_one(number: int, told: str) -> None:
     assert counted(number, "file") == told
 
 

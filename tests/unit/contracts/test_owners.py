@@ -1,14 +1,21 @@
-"""Who sees what is a group's, and whose a chain is."""
+"""Visibility of objects of groups, and ownership of chains."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from sluice.contracts.access import Role
-from sluice.contracts.datasets import NewDataset
-from sluice.contracts.owners import ALL, EVERYONE, Share, group_of_chain, may_take, visibility
-from sluice.contracts.problems import Forbidden
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.owners import (
+    ALL,
+    EVERYONE,
+    Share,
+    group_of_chain,
+    may_take,
+    visibility,
+)
+from sluice.contracts.common.problems import Forbidden
+from sluice.contracts.data.datasets import NewDataset
 from sluice.servicekit.access.ownership import Ownership, ownership
 from sluice.servicekit.access.principal import Person
 
@@ -16,7 +23,7 @@ GROUPS = st.sampled_from([EVERYONE, "a", "b", "c"])
 
 
 @given(st.lists(GROUPS), GROUPS, st.lists(GROUPS))
-def test_members_see_what_is_theirs_and_what_is_shared_with_them(
+def test_members_see_their_own_and_shared_objects(
     own: list[str], group: str, shared: list[str]
 ) -> None:
     mine = {EVERYONE, *own}
@@ -27,10 +34,10 @@ def test_members_see_what_is_theirs_and_what_is_shared_with_them(
 
 
 @given(GROUPS, GROUPS, st.lists(GROUPS))
-def test_whoever_sees_a_chain_that_begins_by_itself_may_see_its_data(
+def test_members_who_see_an_automatic_chain_may_see_its_data_and_template(
     template: str, dataset: str, shared: list[str]
 ) -> None:
-    """And its template: nobody comes to see data by a rule of his."""
+    """A template must not reveal data to people who may not see the data."""
     if not may_take(template, dataset, shared):
         return
     of_chain = visibility([group_of_chain(template, dataset)])
@@ -38,7 +45,7 @@ def test_whoever_sees_a_chain_that_begins_by_itself_may_see_its_data(
     assert of_chain.is_member(template)
 
 
-def test_a_templates_group_takes_its_own_data_everybodys_and_what_is_shared_with_it() -> None:
+def test_template_takes_data_of_its_group_of_everyone_and_shared_with_it() -> None:
     assert may_take("a", "a", ())
     assert may_take("a", EVERYONE, ())
     assert may_take("a", "b", ["a"])
@@ -51,7 +58,7 @@ def test_a_templates_group_takes_its_own_data_everybodys_and_what_is_shared_with
     assert group_of_chain("a", "b") == "a"
 
 
-def test_what_a_person_makes_is_his_and_his_first_groups() -> None:
+def test_new_object_belongs_to_its_maker_and_the_first_group() -> None:
     anna, bert = Person("anna", Role.SUBMITTER, ("b", "a")), Person("bert", Role.VIEWER)
     assert ownership(anna, owner=None, group=None) == Ownership("anna", "b")
     assert ownership(anna, owner="anna", group="a") == Ownership("anna", "a")
@@ -68,7 +75,7 @@ def test_what_a_person_makes_is_his_and_his_first_groups() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "A", "a b", "-a", "a" * 101, "a\n"])
-def test_a_group_has_a_plain_name(name: str) -> None:
+def test_invalid_group_name_is_refused(name: str) -> None:
     with pytest.raises(ValidationError):
         Share(shared_with=[name])
     with pytest.raises(ValidationError):

@@ -5,10 +5,10 @@ from uuid import UUID
 
 import pytest
 
-from sluice.contracts.pilot_list import Pilot, PilotActivity
-from sluice.contracts.pilots import NodeResources
-from sluice.contracts.states import PilotState
-from sluice.contracts.warm_workers import LoadState, WarmWorkerState
+from sluice.contracts.common.states import PilotState
+from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
+from sluice.contracts.pilots.pilot_list import Pilot, PilotActivity
+from sluice.contracts.pilots.pilots import NodeResources
 
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
 
@@ -41,7 +41,7 @@ def pilot(busy: int, *tools: LoadState, state: PilotState = PilotState.ACTIVE) -
         (pilot(1, LoadState.LOADING, state=PilotState.DRAINING), PilotActivity.DRAINING),
     ],
 )
-def test_pilot_that_only_loads_tools_is_reconfiguring(
+def test_activity_of_a_pilot_follows_from_its_jobs_and_warm_workers(
     shown: Pilot, activity: PilotActivity
 ) -> None:
     assert shown.activity is activity

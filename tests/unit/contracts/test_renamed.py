@@ -1,5 +1,4 @@
-"""Fields that had other names in release 0.1.0 are read under both, and written under the old ones
-for its clients."""
+"""Fields renamed since release 0.1.0 are read under both names, and written for old clients."""
 
 from uuid import uuid4
 
@@ -7,13 +6,13 @@ import httpx
 import pytest
 from fastapi import APIRouter
 
-from sluice.contracts.chains import ChainPage, ChainTask
-from sluice.contracts.datasets import DatasetPage, FilePage
-from sluice.contracts.renamed import ContractWithOldNames, old_names_written
-from sluice.contracts.states import StepState
-from sluice.contracts.tasks import JobPage
-from sluice.servicekit.http import Health, create_app
+from sluice.contracts.chains.chains import ChainPage, ChainTask
+from sluice.contracts.common.renamed import ContractWithOldNames, old_names_written
+from sluice.contracts.common.states import StepState
+from sluice.contracts.data.datasets import DatasetPage, FilePage
+from sluice.contracts.jobs.tasks import JobPage
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody, open_to_all
 
 TASK = ChainTask(
@@ -27,7 +26,7 @@ TASK = ChainTask(
 OLD, NEW = {"task_id", "template_name", "status"}, {"task_uid", "template", "state"}
 
 
-def test_answers_of_the_release_before_are_read() -> None:
+def test_answers_with_old_field_names_are_read() -> None:
     with old_names_written():
         written = TASK.model_dump(mode="json")
     assert written.keys() > OLD
@@ -45,7 +44,7 @@ def test_answers_of_the_release_before_are_read() -> None:
     ],
     ids=lambda given: type(given).__name__ if isinstance(given, ContractWithOldNames) else given,
 )
-def test_pages_of_the_release_before_are_read(page: ContractWithOldNames, old: str) -> None:
+def test_pages_with_old_field_names_are_read(page: ContractWithOldNames, old: str) -> None:
     with old_names_written():
         written = page.model_dump_json()
     assert f'"{old}":' in written
@@ -54,7 +53,7 @@ def test_pages_of_the_release_before_are_read(page: ContractWithOldNames, old: s
 
 
 @pytest.mark.parametrize(("agent", "names"), [("python-httpx/0.28.1", OLD), ("curl/8.5.0", NEW)])
-async def test_clients_of_the_release_before_are_answered_in_its_names(
+async def test_clients_of_the_previous_release_get_old_field_names(
     agent: str, names: set[str]
 ) -> None:
     router = APIRouter()

@@ -1,16 +1,16 @@
-"""Templates that begin one another: which form a ring, and when they begin no more."""
+"""Trigger cycles: templates that would start each other for ever."""
 
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.append_only import Collect, GrowthTrigger, SliceConsumer, Trigger
-from sluice.contracts.append_only_list import AppendOnlyDataset
-from sluice.contracts.owners import ALL, EVERYONE, visibility
-from sluice.contracts.plan import Equals
-from sluice.contracts.templates import Template
-from sluice.contracts.trigger_cycles import cycle_of, cycle_text, why_cycle
+from sluice.contracts.access.owners import ALL, EVERYONE, visibility
+from sluice.contracts.data.append_only import Collect, GrowthTrigger, SliceConsumer, Trigger
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
+from sluice.contracts.templates.plan import Equals
+from sluice.contracts.templates.templates import Template
+from sluice.contracts.templates.trigger_cycles import cycle_of, cycle_text, why_cycle
 from tests.unit.wfms.chains.plans import plan, step
 from tests.unit.wfms.intake.test_due import START, corpus
 
@@ -40,8 +40,10 @@ def template(
     )
 
 
-def standing(generation: int, *, reader: int | None = None, used: int = 3) -> AppendOnlyDataset:
-    """Of the files after the ``used`` ones, ``reader`` is the generation."""
+def append_only_dataset(
+    generation: int, *, reader: int | None = None, used: int = 3
+) -> AppendOnlyDataset:
+    """Return a data set; ``reader`` is the generation of a reader that has ``used`` files."""
     one = corpus().model_copy(update={"generation": generation})
     if reader is None:
         return one
@@ -55,7 +57,7 @@ LA, LB = template("la", "a", "b"), template("lb", "b", "a")
 LINE = template("line", "a", "c")
 
 
-def told(ring: list[Template]) -> str:
+def text_of(ring: list[Template]) -> str:
     return cycle_text(ring)
 
 
@@ -72,18 +74,20 @@ def told(ring: list[Template]) -> str:
     ],
     ids=["two", "alone", "line", "itself", "not due", "three", "before a ring"],
 )
-def test_a_ring_is_a_way_back_to_itself(templates: list[Template], ring: str) -> None:
-    assert told(cycle_of(templates[0], templates)) == ring
+def test_trigger_cycle_leads_back_to_the_same_template(
+    templates: list[Template], ring: str
+) -> None:
+    assert text_of(cycle_of(templates[0], templates)) == ring
 
 
-def test_a_condition_that_no_collecting_fulfils_closes_no_ring() -> None:
+def test_condition_that_no_collected_output_meets_closes_no_cycle() -> None:
     narrow = LB.plan.model_copy(update={"match": {**LB.plan.match, "run": Equals(value=1)}})
     assert cycle_of(LA, [LA, LB.model_copy(update={"plan": narrow})]) == []
     by_name = LB.plan.model_copy(update={"match": {"name": Equals(value="the-b")}})
     assert len(cycle_of(LA, [LA, LB.model_copy(update={"plan": by_name})])) == 3
 
 
-def test_templates_that_are_not_seen_are_not_named() -> None:
+def test_cycle_hides_the_names_of_templates_of_other_groups() -> None:
     other = LB.model_copy(update={"group": "spd"})
     ring = cycle_of(LA, [LA, other])
     assert cycle_text(ring, ALL) == "la → lb → la"
@@ -93,33 +97,33 @@ def test_templates_that_are_not_seen_are_not_named() -> None:
 @pytest.mark.parametrize(
     ("one", "held"),
     [
-        (standing(4), False),
-        (standing(5), True),
-        (standing(9, reader=4), False),
-        (standing(9, reader=5), True),
-        (standing(9, reader=9, used=12), False),
+        (append_only_dataset(4), False),
+        (append_only_dataset(5), True),
+        (append_only_dataset(9, reader=4), False),
+        (append_only_dataset(9, reader=5), True),
+        (append_only_dataset(9, reader=9, used=12), False),
     ],
     ids=["below", "reached", "used up", "what is new", "nothing new"],
 )
-def test_a_ring_begins_so_many_chains_one_after_the_other(
+def test_trigger_cycle_stops_at_the_highest_generation(
     one: AppendOnlyDataset, *, held: bool
 ) -> None:
     assert (why_cycle(LA, one, [LA, LB], most=5) is not None) is held
 
 
-def test_what_is_given_all_again_is_as_high_as_all() -> None:
+def test_trigger_on_all_files_counts_the_generation_of_all_files() -> None:
     whole = template("la", "a", "b", due=Trigger(every=GrowthTrigger(files=1, all=True)))
-    one = standing(9, reader=0)
+    one = append_only_dataset(9, reader=0)
     assert why_cycle(whole, one, [whole, LB], most=5) is not None
     assert why_cycle(LA, one, [LA, LB], most=5) is None
 
 
-def test_a_line_however_long_is_never_held() -> None:
-    assert why_cycle(LA, standing(1000), [LA, LINE], most=5) is None
+def test_templates_without_a_cycle_never_stop() -> None:
+    assert why_cycle(LA, append_only_dataset(1000), [LA, LINE], most=5) is None
 
 
-def test_it_is_said_why_and_what_to_do() -> None:
-    said = why_cycle(LA, standing(5), [LA, LB], most=5)
+def test_reason_names_the_cycle_and_the_commands_that_help() -> None:
+    said = why_cycle(LA, append_only_dataset(5), [LA, LB], most=5)
     assert said is not None
     for part in (
         "5 chains have begun so",

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 import pytest
 from pydantic import Field, ValidationError
 
-from sluice.contracts.base import Contract, absent
-from sluice.contracts.wire import FlatContract, FlattenedField
+from sluice.contracts.common.base import Contract, absent
+from sluice.contracts.common.wire import FlatContract, FlattenedField
 
 
 class Part(Contract):
@@ -59,7 +59,7 @@ FORMS: list[tuple[Outer, dict[str, Any]]] = [
 
 
 @pytest.mark.parametrize(("value", "flat"), FORMS)
-def test_it_is_written_flat_and_read_back(value: Outer, flat: dict[str, Any]) -> None:
+def test_contract_is_written_flat_and_read_back(value: Outer, flat: dict[str, Any]) -> None:
     written = value.model_dump(mode="json")
     assert written == {"name": "n", "merges": value.merges, "size": 1} | flat
     assert Outer.model_validate(written) == value
@@ -67,13 +67,13 @@ def test_it_is_written_flat_and_read_back(value: Outer, flat: dict[str, Any]) ->
     assert Outer.model_validate(value.model_dump(exclude_defaults=True)) == value
 
 
-def test_what_says_nothing_is_left_out() -> None:
+def test_default_values_are_left_out() -> None:
     value = Outer(name="n", parts=[ONE])
     assert value.model_dump(exclude_defaults=True) == {"name": "n", "first_port": "a"}
     assert "note" not in value.model_dump()
 
 
-def test_the_nested_form_is_read_too() -> None:
+def test_nested_form_is_read() -> None:
     nested = {"name": "n", "parts": [ONE.model_dump()], "inner": {"size": 3}}
     assert Outer.model_validate(nested) == Outer(name="n", parts=[ONE], inner=Inner(size=3))
 
@@ -89,14 +89,14 @@ def test_the_nested_form_is_read_too() -> None:
         ({"side_parts": [{}]}, ("parts", 1, "port")),
     ],
 )
-def test_what_is_wrong_or_mixed_is_refused(wrong: dict[str, Any], where: tuple[Any, ...]) -> None:
+def test_invalid_and_mixed_forms_are_refused(wrong: dict[str, Any], where: tuple[Any, ...]) -> None:
     with pytest.raises(ValidationError) as refused:
         Outer.model_validate({"name": "n", "first_port": "a", **wrong})
     assert where in [error["loc"] for error in refused.value.errors()]
 
 
 @pytest.mark.parametrize("mode", ["validation", "serialization"])
-def test_its_schema_is_the_flat_one(mode: Any) -> None:
+def test_json_schema_describes_the_flat_form(mode: Any) -> None:
     schema = Outer.model_json_schema(mode=mode)
     assert set(schema["properties"]) == {
         "name", "merges", "first_port", "first_mode", "optional", "side_parts", "size", "note",
@@ -105,7 +105,7 @@ def test_its_schema_is_the_flat_one(mode: Any) -> None:
     assert "first_mode" not in schema["required"]
 
 
-def test_what_is_given_is_left_as_it_is() -> None:
+def test_validation_does_not_change_its_input() -> None:
     given = {"name": "n", "first_port": "a", "size": 2}
     Outer.model_validate(given)
     assert given == {"name": "n", "first_port": "a", "size": 2}

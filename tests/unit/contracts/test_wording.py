@@ -1,17 +1,17 @@
-"""What is wrong with a name, in words that a person understands."""
+"""Messages about invalid names, in words for people."""
 
 from typing import Any
 
 import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from sluice.contracts.attention import PersonName
-from sluice.contracts.base import Checksum, FileName, ImageName, Name, StorageUrl
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.chains.attention import PersonName
+from sluice.contracts.common.base import Checksum, FileName, ImageName, Name, StorageUrl
+from sluice.contracts.common.wording import sentence_of
 from tests.contract.models import contract_models
 
 
-def said(kind: Any, text: object) -> str:
+def message_for(kind: Any, text: object) -> str:
     with pytest.raises(ValidationError) as refused:
         TypeAdapter(kind).validate_python(text)
     [error] = refused.value.errors()
@@ -49,12 +49,12 @@ def said(kind: Any, text: object) -> str:
         (Name, 5, "a name has letters"),
     ],
 )
-def test_it_names_the_character_and_the_rule(kind: Any, text: object, beginning: str) -> None:
-    assert said(kind, text).startswith(beginning)
+def test_message_names_the_character_and_the_rule(kind: Any, text: object, beginning: str) -> None:
+    assert message_for(kind, text).startswith(beginning)
 
 
-def test_no_contract_answers_with_a_regular_expression() -> None:
-    """Also one that is made later."""
+def test_no_contract_shows_a_regular_expression_in_errors() -> None:
+    """The test covers all contracts, also future ones."""
     bare = [
         f"{model.__name__}.{name}"
         for model in contract_models()
@@ -62,11 +62,11 @@ def test_no_contract_answers_with_a_regular_expression() -> None:
         for name, error in _errors(model)
         if error == "string_pattern_mismatch"
     ]
-    assert bare == ["Finding.severity"], "written by services alone"
+    assert bare == ["Finding.severity"], "only services write this field"
 
 
 def _errors(model: type[BaseModel]) -> list[tuple[str, str]]:
-    """Field and type of error, with a text in every field that matches no pattern."""
+    """Return field and error type for values that match no pattern."""
     try:
         model.model_validate(dict.fromkeys(model.model_fields, "\x00/"))
     except ValidationError as refused:

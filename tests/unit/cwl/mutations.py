@@ -1,5 +1,4 @@
-"""Uploads that are nearly right: real templates, each with a few random changes to its text or to
-what the text says."""
+"""Random mutations of real templates."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -17,7 +16,7 @@ _WORDS = """null ~ true [] {} 5 -1 1.5 "" [null] [[]] ' " # % @ = << --- | > *x 
     count/number $import $include $graph sluice:merge File File[] File[]? File[][] Any stdin stdout
     array record enum int[] string? []? ?? first_non_null merge_flattened dotproduct é 😀"""
 _NAMES = "x a/b a#b # / #main $(x) $(inputs ${ File File[] [] a?b http://x"
-#: What is put into a text, or in the place of a part of it.
+#: Text that is inserted into a template or replaces a part of its text.
 PIECES = [
     *_WORDS.split(),
     *(
@@ -47,7 +46,7 @@ PIECES = [
     ),
     *("{type: array, items: File}", "{type: record, fields: []}", "{type: enum, symbols: []}"),
 ]
-#: What is put in the place of a value.
+#: Values that replace a value of a template.
 VALUES: list[Any] = [
     *_NAMES.split(),
     *(
@@ -98,7 +97,7 @@ Files = dict[str, str | bytes]
 
 
 def _real() -> list[tuple[dict[str, str], str]]:
-    """Templates that are right, and some that are not, each with its main file."""
+    """Return valid and invalid templates, each with its main file."""
     found = [(wrong.files, wrong.main) for wrong in wrong_templates().values()]
     folder = Path(__file__).parents[2] / "differential" / "templates"
     others = {
@@ -119,7 +118,7 @@ REAL = _real()
 
 
 def _parsed(text: str) -> Any:
-    """Without aliases; None where that cannot be."""
+    """Parse YAML and resolve its aliases; return None if this is impossible."""
     try:
         return json.loads(json.dumps(yaml.load(text, yaml.CSafeLoader), default=str))
     except (yaml.YAMLError, LookupError, TypeError, ValueError, RecursionError):
@@ -150,7 +149,7 @@ def _within(value: Any, depth: int) -> Any:
 
 _pieces = st.sampled_from(PIECES) | st.text(max_size=4)
 _keys = st.sampled_from(_KEYS)
-#: Values as they are, out of other templates, or deep within lists.
+#: Plain values, values of other templates, and values in deeply nested lists.
 _values = st.one_of(
     st.sampled_from(VALUES),
     st.sampled_from(_NODES),
@@ -180,7 +179,7 @@ def _changed_text(draw: st.DrawFn, text: str) -> str:
 
 
 def _places(node: Any) -> Iterator[tuple[Any, Any]]:
-    """(container, key) of every value within ``node``."""
+    """Yield (container, key) of every value within ``node``."""
     for key in (
         list(node) if isinstance(node, dict) else range(len(node)) if isinstance(node, list) else ()
     ):
@@ -221,7 +220,7 @@ def _changed_values(draw: st.DrawFn, text: str) -> str:
 
 @st.composite
 def uploads(draw: st.DrawFn) -> tuple[Files, str | None]:
-    """The files, and which one is said to be the workflow."""
+    """Draw the files of an upload, and the name of its main file."""
     real, main = draw(st.sampled_from(REAL))
     files = dict[str, str | bytes](real)
     for _ in range(draw(st.integers(1, 3))):

@@ -1,6 +1,6 @@
-"""Templates for the tests, and the marks by which tests name places in them."""
+"""Template texts for tests, and the mark that shows where a finding is expected."""
 
-from sluice.contracts.plan import Plan
+from sluice.contracts.templates.plan import Plan
 from sluice.cwl import compile_template
 
 LINEAR = """\
@@ -59,8 +59,8 @@ steps:
         ToolTimeLimit: {timelimit: 10}
 """
 
-#: Steps that read several data sets: pairs by number, the first input again, one file for all jobs,
-#: two data sets taken whole.
+#: Steps that read several data sets: pairs of files, the workflow's data set again, a single file
+#: for all jobs, and two whole data sets.
 GRAPH = """\
 cwlVersion: v1.2
 class: Workflow
@@ -123,11 +123,10 @@ steps:
       requirements: {ToolTimeLimit: {timelimit: 60}}
 """
 
-#: Stands in front of what a finding is expected to point at; as often as findings are expected
-#: there.
+#: A test puts this mark before each place that a finding must point at, once for each finding.
 MARK = "¦"
 
-#: A sweep over a list, a step that runs once, and one that reads what both gave.
+#: A step that scatters over a list of values, a step that runs once, and a step that joins both.
 OF_VALUES = """\
 cwlVersion: v1.2
 class: Workflow
@@ -161,7 +160,7 @@ steps:
 
 
 def edited(*edits: tuple[str, str], text: str = LINEAR) -> str:
-    """``text`` with each edit's first string, which must be there, replaced once."""
+    """Return ``text`` with the first occurrence of each edit's old text replaced."""
     for old, new in edits:
         assert old in text, f"{old!r} is not in the template"
         text = text.replace(old, new, 1)
@@ -169,7 +168,7 @@ def edited(*edits: tuple[str, str], text: str = LINEAR) -> str:
 
 
 def unmarked(text: str) -> tuple[str, list[tuple[int, int]]]:
-    """The text without its marks, and the place (line, column) of each."""
+    """Return the text without its marks, and the place (line, column) of each mark."""
     places: list[tuple[int, int]] = []
     lines = text.split("\n")
     for number, line in enumerate(lines, 1):

@@ -1,5 +1,4 @@
-"""Whatever is sent as a template, it is stored or refused with the reasons: no step on its way
-raises."""
+"""The compiler stores or refuses any upload and never raises an unexpected error."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -9,17 +8,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sluice.contracts.plan import Plan
-from sluice.contracts.problems import Unprocessable
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.templates.plan import Plan
 from sluice.cwl import UploadRefused, compile_upload, take_files, unpack_zip
 from tests.draws import examples
 from tests.unit.cwl.mutations import Files, uploads
 from tests.unit.cwl.samples import GRAPH, LINEAR, edited
 from tests.unit.cwl.test_uploads import zipped
-from wfms.operator.domain.json_document import NotStorable, storable
-from wfms.operator.domain.plan_drawing import draw
-from wfms.operator.domain.source_listing import list_sources
-from wfms.operator.domain.start_form import fields_of
+from wfms.operator.templates.domain.json_document import NotStorable, storable
+from wfms.operator.web.domain.plan_drawing import draw
+from wfms.operator.web.domain.source_listing import list_sources
+from wfms.operator.web.domain.start_form import fields_of
 
 SEVERAL = (
     "  ScatterFeatureRequirement: {}",
@@ -31,7 +30,7 @@ def linear(*edits: tuple[str, str], text: str = LINEAR) -> tuple[Files, str]:
     return {"workflow.cwl": edited(*edits, text=text)}, "workflow.cwl"
 
 
-def kept_together(*edits: tuple[str, str]) -> tuple[Files, str]:
+def nested_in_one_job(*edits: tuple[str, str]) -> tuple[Files, str]:
     text = (
         Path(__file__).parents[2] / "differential" / "templates" / "nested-over-data.cwl"
     ).read_text()
@@ -43,8 +42,7 @@ def kept_together(*edits: tuple[str, str]) -> tuple[Files, str]:
 
 
 def carry_through(files: Files, main: str | None) -> Plan | None:
-    """As the operator service does it with what was sent, the pages that show it included. None
-    where it was refused."""
+    """Compile, store and draw an upload as the operator service does; return None if refused."""
     upload = take_files(files, main=main)
     found = compile_upload(upload, name="t")
     assert (found.compiled.plan is None) == bool(found.compiled.errors)
@@ -82,9 +80,9 @@ def carry_through(files: Files, main: str | None) -> Plan | None:
         )
     )
 )
-@example(kept_together(("          scatter: file\n", "          scatter: [{a: b}]\n")))
-@example(kept_together(("in: {file: files, ", "in: {file: {source: [{a: b}]}, ")))
-def test_nothing_that_is_sent_raises(upload: Any) -> None:
+@example(nested_in_one_job(("          scatter: file\n", "          scatter: [{a: b}]\n")))
+@example(nested_in_one_job(("in: {file: files, ", "in: {file: {source: [{a: b}]}, ")))
+def test_mutated_upload_raises_no_unexpected_error(upload: Any) -> None:
     files, main = upload
     with suppress(Unprocessable, NotStorable):
         carry_through(files, main)
@@ -99,7 +97,7 @@ ZIP = zipped({"flow/workflow.cwl": LINEAR, "flow/notes.txt": "é\n"})
     st.lists(st.tuples(st.integers(0, len(ZIP) - 1), st.integers(0, 255)), min_size=1, max_size=4),
     st.integers(0, 40),
 )
-def test_no_damage_to_a_zip_raises(changes: list[tuple[int, int]], cut: int) -> None:
+def test_damaged_zip_raises_no_unexpected_error(changes: list[tuple[int, int]], cut: int) -> None:
     data = bytearray(ZIP)
     for at, byte in changes:
         data[at] = byte
@@ -110,7 +108,7 @@ def test_no_damage_to_a_zip_raises(changes: list[tuple[int, int]], cut: int) -> 
 @pytest.mark.parametrize(
     "written", ["._", "-._", "+._", "0o_", "0b_", "0x_", "-_", "!!int 0x_", "!!float ._"]
 )
-def test_a_number_without_digits_is_told_with_its_place(written: str) -> None:
+def test_number_without_digits_is_reported_with_its_place(written: str) -> None:
     text = edited(
         ("  note: string?\noutputs", f"  note:\n    type: string\n    default: {written}\noutputs")
     )

@@ -1,10 +1,10 @@
-"""Steps that people do: what the plan has of them, and what is refused."""
+"""Compilation of human tasks: what the plan contains, and which templates are refused."""
 
 import pytest
 
-from sluice.contracts.ask import Ask, Show
-from sluice.contracts.needs import Needs
-from sluice.contracts.states import InputMode, TaskMode
+from sluice.contracts.common.states import InputMode, TaskMode
+from sluice.contracts.human_tasks.ask import Ask, Show
+from sluice.contracts.jobs.needs import Needs
 from sluice.cwl import compile_template
 from tests.unit.cwl.samples import edited, plan_of
 
@@ -26,8 +26,8 @@ ASKED = [
 OPERATION = STEP[STEP.index("    run:") :]
 
 
-def asking(*edits: tuple[str, str]) -> str:
-    """The template with the step; the edits are made in that."""
+def human_task_template(*edits: tuple[str, str]) -> str:
+    """Return the template with the human task, after these edits of the step."""
     step = STEP
     for old, new in edits:
         assert old in step, old
@@ -35,27 +35,31 @@ def asking(*edits: tuple[str, str]) -> str:
     return edited(("steps:\n", step), *ASKED)
 
 
-def refused(*edits: tuple[str, str]) -> list[tuple[int, int, str]]:
-    """Line from the step's first one, column and message of each error."""
-    text = asking(*edits)
+def template_errors(*edits: tuple[str, str]) -> list[tuple[int, int, str]]:
+    """Return the line (counted from the step's first line), column and message of each error."""
+    text = human_task_template(*edits)
     first = text.splitlines().index("  check:")
     found = compile_template(text, name="t").errors
     return [((error.line or 0) - first, error.column or 0, error.message) for error in found]
 
 
-def test_a_step_is_a_map_of_questions_with_one_file_that_all_get() -> None:
-    step = plan_of(asking()).step("check")
+def test_human_task_is_a_map_step_with_a_gold_file_shared_by_all_items() -> None:
+    step = plan_of(human_task_template()).step("check")
     assert step.needs == Needs(ask=Ask(question="Is it sharp?", gold="known"))
     assert (step.mode, step.main_input.port) == (TaskMode.MAP, "page")
     assert [(side.port, side.mode) for side in step.inputs[1:]] == [("known", InputMode.ONE)]
 
 
-def test_all_that_can_be_said_is_in_the_plan() -> None:
+def test_all_fields_of_sluice_ask_are_in_the_plan() -> None:
     said = (
         "{question: Which?, answers: [cat, dog, yes], show: image, agree: 3, undo: false,"
         " gold: known, gold_every: 5, link: 30, instructions: Look., help: Look again.}"
     )
-    asked = plan_of(asking(("{question: Is it sharp?, gold: known}", said))).step("check").needs
+    asked = (
+        plan_of(human_task_template(("{question: Is it sharp?, gold: known}", said)))
+        .step("check")
+        .needs
+    )
     assert asked.ask == Ask(
         question="Which?",
         answers=["cat", "dog", "yes"],
@@ -72,10 +76,16 @@ def test_all_that_can_be_said_is_in_the_plan() -> None:
 
 def test_language_and_labels_are_in_the_plan() -> None:
     said = "{question: To msza?, gold: known, language: pl, labels: {yes: Tak, no: Nie}}"
-    asked = plan_of(asking(("{question: Is it sharp?, gold: known}", said))).step("check").needs.ask
+    asked = (
+        plan_of(human_task_template(("{question: Is it sharp?, gold: known}", said)))
+        .step("check")
+        .needs.ask
+    )
     assert asked is not None
     assert (asked.language, asked.labels) == ("pl", {"yes": "Tak", "no": "Nie"})
-    assert Ask(question="Q").model_dump().keys().isdisjoint({"language", "labels"}), "as before"
+    assert Ask(question="Q").model_dump().keys().isdisjoint({"language", "labels"}), (
+        "plans without these fields stay as they were"
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,10 +100,10 @@ def test_language_and_labels_are_in_the_plan() -> None:
 )
 def test_wrong_language_and_labels_are_refused(said: str, message: str) -> None:
     edit = ("gold: known}", f"gold: known, {said}}}")
-    assert message in " ".join(found for _, _, found in refused(edit))
+    assert message in " ".join(found for _, _, found in template_errors(edit))
 
 
-def test_no_node_is_asked_for_anything_whatever_holds_for_all_steps() -> None:
+def test_human_task_ignores_workflow_wide_node_requirements() -> None:
     for_all = (
         "doc: Counts",
         "sluice:resources: {licence: 1}\nsluice:sandbox: required\ndoc: Counts",
@@ -103,9 +113,11 @@ def test_no_node_is_asked_for_anything_whatever_holds_for_all_steps() -> None:
     assert (count.needs.named, count.needs.sandbox) == ({"licence": 1.0}, True)
 
 
-def test_a_step_that_asks_nobody_says_nothing_in_the_plan() -> None:
-    """The release before reads it."""
-    check, count, join = (one.model_dump(mode="json") for one in plan_of(asking()).steps)
+def test_plan_of_a_step_without_sluice_ask_omits_the_field() -> None:
+    """The previous release must be able to read the plan."""
+    check, count, join = (
+        one.model_dump(mode="json") for one in plan_of(human_task_template()).steps
+    )
     assert ("ask" in check, "ask" in count, "ask" in join) == (True, False, False)
 
 
@@ -124,13 +136,13 @@ def test_a_step_that_asks_nobody_says_nothing_in_the_plan() -> None:
         ("true", 5, "'sluice:ask' is a mapping; sluice:ask: {question:"),
     ],
 )
-def test_what_is_said_wrong_is_refused_with_its_place(
+def test_wrong_value_of_sluice_ask_is_refused_with_its_place(
     written: str, column: int, message: str
 ) -> None:
-    found = refused(("{question: Is it sharp?, gold: known}", written))
+    found = template_errors(("{question: Is it sharp?, gold: known}", written))
     assert found[0][:2] == (2, column)
     assert message in found[0][2]
-    assert not any("does nothing" in each for _, _, each in found), "it is told once"
+    assert not any("does nothing" in each for _, _, each in found), "the error is reported twice"
 
 
 @pytest.mark.parametrize(
@@ -146,8 +158,8 @@ def test_what_is_said_wrong_is_refused_with_its_place(
         "warm: true",
     ],
 )
-def test_what_is_for_jobs_of_pilots_is_refused(field: str) -> None:
-    found = refused(("    scatter:", f"    sluice:{field}\n    scatter:"))
+def test_fields_for_pilot_jobs_are_refused_on_a_human_task(field: str) -> None:
+    found = template_errors(("    scatter:", f"    sluice:{field}\n    scatter:"))
     name = field.partition(":")[0]
     assert (
         3,
@@ -162,11 +174,11 @@ def test_what_is_for_jobs_of_pilots_is_refused(field: str) -> None:
     [("ToolTimeLimit", "{timelimit: 5}"), ("ResourceRequirement", "{coresMin: 2}")],
 )
 @pytest.mark.parametrize("of_tool", [False, True])
-def test_what_a_tool_would_require_is_refused(name: str, says: str, of_tool: bool) -> None:
+def test_tool_requirements_are_refused_on_a_human_task(name: str, says: str, of_tool: bool) -> None:
     edit = ("    run:\n", f"    requirements: {{{name}: {says}}}\n    run:\n")
     if of_tool:
         edit = ("class: Operation\n", f"class: Operation\n      requirements: {{{name}: {says}}}\n")
-    [(_, _, message)] = refused(edit)
+    [(_, _, message)] = template_errors(edit)
     assert message == f"'{name}' is for tools; step 'check' is done by people ('sluice:ask')"
 
 
@@ -191,21 +203,23 @@ def test_what_a_tool_would_require_is_refused(name: str, says: str, of_tool: boo
         ),
     ],
 )
-def test_an_operation_that_nobody_could_be_asked_of_is_refused(
+def test_operation_that_cannot_be_a_human_task_is_refused(
     edits: list[tuple[str, str]], place: tuple[int, int], message: str
 ) -> None:
-    found = [each for each in refused(*edits) if message in each[2]]
+    found = [each for each in template_errors(*edits) if message in each[2]]
     assert [each[:2] for each in found] == [place]
 
 
-def test_people_are_asked_of_plain_files() -> None:
-    """Of others nothing could be shown."""
-    text = asking().replace("  frames: File[]", "  frames: {type: 'File[]', secondaryFiles: [.b]}")
+def test_human_task_over_files_with_secondary_files_is_refused() -> None:
+    """A page cannot show secondary files."""
+    text = human_task_template().replace(
+        "  frames: File[]", "  frames: {type: 'File[]', secondaryFiles: [.b]}"
+    )
     found = [error.message for error in compile_template(text, name="t").errors]
     assert "people are asked of plain files" in " ".join(found)
 
 
-def test_a_tool_cannot_be_asked_of_people() -> None:
+def test_sluice_ask_on_a_tool_is_refused() -> None:
     asked = ("sluice:boundary: {minimum: 0.9}", "sluice:ask: {question: Q}")
     [error] = compile_template(edited(asked), name="t").errors
     assert "has 'sluice:ask', so people do it, and no tool: make its tool an" in error.message

@@ -1,7 +1,9 @@
-"""Every reason against a template comes with its place. In each case the mark ¦ stands before what
-a message points at."""
+"""Tests that each error in a template is reported with its place.
 
-# ruff: noqa: E501 (a case is one line, so that the table can be read)
+The mark ¦ in a case stands before the place that a message points at.
+"""
+
+# ruff: noqa: E501 (one case a line keeps the table readable)
 
 from pathlib import Path
 
@@ -159,7 +161,7 @@ CASES: dict[str, tuple[Edits, list[str]]] = {
 }  # fmt: skip
 
 
-#: The same of steps that read several data sets.
+#: Errors in steps that read several data sets.
 GRAPH_CASES: dict[str, tuple[Edits, list[str]]] = {
     "every pair, nested, and read": (
         [
@@ -215,7 +217,7 @@ GRAPH_CASES: dict[str, tuple[Edits, list[str]]] = {
 }
 
 
-#: And of a step that runs a workflow.
+#: Errors in a step that runs a nested workflow.
 NESTED_CASES: dict[str, tuple[Edits, list[str]]] = {
     "workflow without its requirement": (
         [
@@ -270,7 +272,7 @@ TEXTS = {
 
 
 @pytest.mark.parametrize("case", TEXTS)
-def test_every_reason_comes_with_its_place(case: str) -> None:
+def test_error_is_reported_with_its_place(case: str) -> None:
     edits, messages = {**CASES, **GRAPH_CASES, **NESTED_CASES}[case]
     text, places = unmarked(edited(*edits, text=TEXTS[case]))
     compiled = compile_template(text, name="t")
@@ -299,7 +301,7 @@ def test_every_reason_comes_with_its_place(case: str) -> None:
         ([("requirements:\n  Scatter", "hints:\n  ¦acme:Fast: {}\nrequirements:\n  Scatter")], "'acme:Fast' is not known here"),
     ],
 )  # fmt: skip
-def test_what_is_legal_and_hurts_is_a_warning(edits: Edits, message: str) -> None:
+def test_legal_but_harmful_template_gives_a_warning(edits: Edits, message: str) -> None:
     text, places = unmarked(edited(*edits))
     compiled = compile_template(text, name="t")
     assert compiled.plan is not None, compiled.errors
@@ -307,7 +309,7 @@ def test_what_is_legal_and_hurts_is_a_warning(edits: Edits, message: str) -> Non
     assert message in compiled.warnings[0].message
 
 
-def test_a_shell_may_be_asked_for_by_what_is_around_the_tool() -> None:
+def test_workflow_may_require_the_shell_for_its_tools() -> None:
     unquoted = ("inputBinding: {position: 1}", "inputBinding: {position: 1, shellQuote: false}")
     assert (
         compile_template(
@@ -317,5 +319,5 @@ def test_a_shell_may_be_asked_for_by_what_is_around_the_tool() -> None:
     )
 
 
-def test_the_sample_is_right() -> None:
+def test_sample_template_has_no_findings() -> None:
     assert compile_template(LINEAR, name="t").findings == []

@@ -1,9 +1,9 @@
-"""Steps of whose jobs checkpoints are kept: what the plan has of them, and what is refused."""
+"""Compilation of checkpoints: what the plan contains, and which templates are refused."""
 
 import pytest
 
-from sluice.contracts.checkpoints import Checkpoint
-from sluice.contracts.needs import Needs
+from sluice.contracts.jobs.checkpoints import Checkpoint
+from sluice.contracts.jobs.needs import Needs
 from sluice.cwl import compile_template
 from tests.unit.cwl.samples import edited, plan_of, unmarked
 
@@ -16,20 +16,20 @@ def needs(*edits: tuple[str, str]) -> dict[str, Needs]:
     return {step.name: step.needs for step in plan_of(edited(*edits)).steps}
 
 
-def test_a_step_says_which_files_and_how_often() -> None:
+def test_step_declares_checkpoint_files_and_interval() -> None:
     found = needs((BOUNDARY, KEPT))
     assert found["count"].checkpoint == Checkpoint(files=["state/*"], every=30)
     assert found["join"].checkpoint is None
 
 
-def test_a_step_that_says_nothing_says_nothing_in_the_plan() -> None:
-    """The release before reads it."""
+def test_plan_of_a_step_without_checkpoint_omits_the_field() -> None:
+    """The previous release must be able to read the plan."""
     count, join = (step.model_dump(mode="json") for step in plan_of(edited((BOUNDARY, KEPT))).steps)
     assert count["checkpoint"] == {"files": ["state/*"], "every": 30}
     assert "checkpoint" not in join
 
 
-def test_a_tool_may_say_it_itself_where_its_step_says_nothing() -> None:
+def test_tool_declares_the_checkpoint_unless_its_step_does() -> None:
     of_tool = (TOOL, f"{TOOL}      sluice:checkpoint: {{files: [model.pt]}}\n")
     assert needs(of_tool)["count"].checkpoint == Checkpoint(files=["model.pt"])
     assert Checkpoint(files=["model.pt"]).every == 10
@@ -37,19 +37,19 @@ def test_a_tool_may_say_it_itself_where_its_step_says_nothing() -> None:
         files=["state/*"], every=30
     )
     [executable] = [one.tool for one in plan_of(edited(of_tool)).steps if one.name == "count"]
-    assert "checkpoint" not in str(executable), "it is not in what pilots run"
+    assert "checkpoint" not in str(executable), "pilots would get the checkpoint field in the tool"
 
 
 @pytest.mark.parametrize("more", ["sluice:warm: true", "sluice:flow: dataset"])
-def test_it_goes_with(more: str) -> None:
+def test_checkpoint_combines_with_warm_workers_and_dataset_flow(more: str) -> None:
     assert needs((BOUNDARY, f"{more}\n    {KEPT}"))["count"].checkpoint is not None
 
 
-def test_it_stands_on_each_other_kind_of_step() -> None:
+def test_merge_step_may_have_a_checkpoint() -> None:
     assert needs(("sluice:merge: {files: 10}", KEPT))["join"].checkpoint is not None
 
 
-# ruff: noqa: E501 - a case on a line
+# ruff: noqa: E501 - one case a line
 REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
     "no files": ([(BOUNDARY, "¦sluice:checkpoint: {}")], "files"),
     "an empty list": ([(BOUNDARY, "sluice:checkpoint: {¦files: []}")], "at least 1 item"),
@@ -89,7 +89,7 @@ REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_cannot_work_is_refused_with_its_place(case: str) -> None:
+def test_wrong_checkpoint_is_refused_with_its_place(case: str) -> None:
     edits, message = REFUSED[case]
     text, places = unmarked(edited(*edits))
     errors = compile_template(text, name="t").errors

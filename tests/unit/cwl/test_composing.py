@@ -1,14 +1,13 @@
-"""Workflows made of tools: what is joined with what, what is said where they do not fit, and that
-a compiler takes the text."""
+"""Composition of workflows from tools: connections, misfits, and compilation of the result."""
 
 import json
 from typing import Any
 
 import pytest
 
-from sluice.contracts.asset_refs import AssetRef
-from sluice.contracts.plan import Plan
-from sluice.contracts.states import InputMode, TaskMode
+from sluice.contracts.common.states import InputMode, TaskMode
+from sluice.contracts.data.asset_refs import AssetRef
+from sluice.contracts.templates.plan import Plan
 from sluice.cwl import compile_template
 from sluice.cwl.composing import ComposedWorkflow, LibraryTool, join_tools, read_tool, workflow_text
 from sluice.cwl.composing.compose import fitting
@@ -22,7 +21,7 @@ HEAD = {
 
 
 def tool(inputs: dict[str, Any], outputs: dict[str, str], **more: Any) -> LibraryTool:
-    """``outputs``: types by name."""
+    """Return a tool with these inputs and with outputs given as types by name."""
     ports = {name: {"type": kind, "outputBinding": {"glob": "*"}} for name, kind in outputs.items()}
     found, findings = read_tool(
         json.dumps({**HEAD, "inputs": inputs, "outputs": ports, **more}), file="tool.cwl"
@@ -74,14 +73,14 @@ def test_outputs_are_joined_to_inputs_by_name_and_type() -> None:
     assert [(output.name, output.step) for output in plan.outputs] == [("volume", "t2")]
 
 
-def test_the_nearest_of_a_name_is_taken() -> None:
+def test_nearest_output_of_the_same_name_is_joined() -> None:
     again = tool({"text": "File"}, {"text": "File"})
     plan = plan_of(LAYOUT, READ, again, again, JOIN)
     assert sources(plan, "t3")["text"][:2] == ("t2", "text")
     assert sources(plan, "t4")["texts"][:2] == ("t3", "text")
 
 
-def test_formats_tell_outputs_apart() -> None:
+def test_file_formats_distinguish_outputs() -> None:
     space = {"$namespaces": {"edam": "http://edamontology.org/"}}
     ports = {
         name: {"type": "File", "format": f"edam:{name}", "outputBinding": {"glob": "*"}}
@@ -99,7 +98,7 @@ def test_formats_tell_outputs_apart() -> None:
     )
 
 
-def test_a_single_value_becomes_a_list_of_one() -> None:
+def test_single_output_feeds_an_input_that_takes_a_list() -> None:
     plan = plan_of(LAYOUT, JOIN_ALL, JOIN)
     assert sources(plan, "t2")["texts"][:2] == ("t1", "all")
 
@@ -107,13 +106,13 @@ def test_a_single_value_becomes_a_list_of_one() -> None:
 JOIN_ALL = tool({"parts": "File[]"}, {"all": "File"})
 
 
-def test_what_may_be_missing_is_left_out() -> None:
+def test_optional_output_feeds_an_input_that_takes_a_list() -> None:
     plan = plan_of(tool({"page": "File"}, {"text": "File?"}), JOIN)
     assert plan.step("t0").outputs[0].optional
     assert sources(plan, "t1") == {"texts": ("t0", "text", InputMode.ALL)}
 
 
-def test_bindings_and_fields_of_a_step_are_lifted() -> None:
+def test_bindings_and_step_fields_of_a_tool_move_to_the_workflow() -> None:
     bound = tool(
         {"page": "File", "config": "Directory"},
         {"regions": "File"},
@@ -136,7 +135,7 @@ def test_bindings_and_fields_of_a_step_are_lifted() -> None:
     }
 
 
-def test_a_file_that_no_tool_gives_is_a_parameter() -> None:
+def test_file_input_without_a_source_becomes_a_parameter() -> None:
     plan = plan_of(tool({"page": "File", "model": "File"}, {"text": "File"}))
     assert plan.file_parameters == ["model"]
 
@@ -158,17 +157,17 @@ def test_a_file_that_no_tool_gives_is_a_parameter() -> None:
         ([LAYOUT, tool({"regions": "File"}, {"n": "int"})], "step t1: it gives no file"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_told_with_its_place(tools: list[LibraryTool], said: str) -> None:
+def test_misfit_names_the_step_and_the_reason(tools: list[LibraryTool], said: str) -> None:
     assert said in misfits(*tools)
 
 
-def test_tools_that_fit_are_named() -> None:
+def test_fitting_lists_the_tools_that_can_follow() -> None:
     library = {"read": READ, "join": JOIN, "folder": tool({"f": "Directory"}, {"o": "File"})}
     assert fitting([("layout", LAYOUT)], library) == ["read", "join"]
     assert fitting([], library) == ["read", "join", "folder"]
 
 
-def test_a_tool_that_stands_twice_has_two_names() -> None:
+def test_repeated_tool_gets_a_second_step_name() -> None:
     joined = join_tools([("a.b", LAYOUT), ("clean", READ), ("clean", READ)])
     assert [step.name for step in joined.steps] == ["a_b", "clean", "clean_2"]
 
@@ -196,7 +195,7 @@ def test_comments_of_a_tool_are_kept() -> None:
         pytest.param("x" * 300_000, "at most 262144 bytes", id="long"),
     ],
 )
-def test_what_is_no_tool_is_refused(text: str, said: str) -> None:
+def test_invalid_tool_is_refused(text: str, said: str) -> None:
     found, findings = read_tool(text, file="tool.cwl")
     assert found is None
     assert any(said in finding.message and finding.file == "tool.cwl" for finding in findings)

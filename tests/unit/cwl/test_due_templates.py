@@ -1,11 +1,10 @@
-"""What templates say of data sets that grow, and of when they run: read, or refused with its
-place."""
+"""Compilation of append-only outputs and triggers: valid forms, and errors with their places."""
 
 import pytest
 
-from sluice.contracts.append_only import Collect, GrowthTrigger, Trigger
-from sluice.contracts.plan import Equals, Plan, Retention
-from sluice.contracts.states import EntryKind
+from sluice.contracts.common.states import EntryKind
+from sluice.contracts.data.append_only import Collect, GrowthTrigger, Trigger
+from sluice.contracts.templates.plan import Equals, Plan, Retention
 from sluice.cwl import compile_template
 
 DATA = """cwlVersion: v1.2
@@ -81,12 +80,12 @@ def errors_of(text: str) -> list[str]:
         ),
     ],
 )
-def test_when_a_template_is_due_is_no_condition(written: str, read: Trigger) -> None:
+def test_trigger_is_separate_from_the_match_conditions(written: str, read: Trigger) -> None:
     plan = plan_of(data(f"{{{PAGES}, {written}}}"))
     assert (plan.match, plan.due) == ({"type": Equals(value="corpus")}, read)
 
 
-def test_a_zone_without_a_schedule_is_metadata_as_before() -> None:
+def test_zone_without_a_schedule_is_a_match_condition() -> None:
     plan = plan_of(data("{zone: north}"))
     assert (plan.match, plan.due) == ({"zone": Equals(value="north")}, None)
 
@@ -99,14 +98,14 @@ def test_a_zone_without_a_schedule_is_metadata_as_before() -> None:
         ("{name: corpus, sluice:type: pages}", Collect(name="corpus", type="pages")),
     ],
 )
-def test_where_an_output_is_collected(written: str, read: Collect) -> None:
+def test_collected_output_names_its_append_only_data_set(written: str, read: Collect) -> None:
     plan = plan_of(data("{kind: raw}", f"sluice:collect: {written}"))
     assert [output.collect for output in plan.outputs] == [read]
 
 
 @pytest.mark.parametrize(("output", "spread"), [("sluice:collect: corpus", True), ("", False)])
-def test_a_list_that_one_job_gives_is_collected_item_by_item(output: str, spread: bool) -> None:
-    """Else it is one value."""
+def test_list_output_is_collected_file_by_file(output: str, spread: bool) -> None:
+    """Without sluice:collect, the list is a single value."""
     text = data("{kind: raw}", output).replace("    scatter: x\n", "")
     text = text.replace("{x: {type: File,", "{x: {type: 'File[]',")
     text = text.replace("{y: stdout}", "{y: {type: 'File[]', outputBinding: {glob: '*'}}}")
@@ -116,7 +115,7 @@ def test_a_list_that_one_job_gives_is_collected_item_by_item(output: str, spread
     assert given.kind is (EntryKind.FILE if spread else EntryKind.BUNDLE)
 
 
-def test_a_template_of_values_may_have_a_schedule() -> None:
+def test_template_without_data_set_may_have_a_schedule() -> None:
     plan = plan_of(values("{schedule: 0 3 * * *}"))
     assert (plan.match, plan.due) == ({}, Trigger(schedule="0 3 * * *"))
     assert plan.retention == Retention(input="keep")
@@ -148,11 +147,11 @@ def test_a_template_of_values_may_have_a_schedule() -> None:
         (values("{schedule: 0 3 * * *}", "int"), "6:3: error: the parameter 'n' has no default"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(text: str, told: str) -> None:
+def test_wrong_trigger_is_reported_with_its_place(text: str, told: str) -> None:
     assert any(told in error for error in errors_of(text)), errors_of(text)
 
 
-def test_who_collects_what_it_takes_is_warned() -> None:
+def test_template_that_collects_into_its_own_input_gives_a_warning() -> None:
     circle = data(f"{{{PAGES}, every: {{files: 3}}}}", "sluice:collect: corpus")
     compiled = compile_template(circle, name="t")
     assert any("again and again" in str(finding) for finding in compiled.warnings)

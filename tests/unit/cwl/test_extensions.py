@@ -1,10 +1,10 @@
-"""Extension fields of a template, as the plan has them."""
+"""Extension fields of a template in its plan."""
 
-from sluice.contracts.plan import Between, Equals, Glob, OneOf, Require
+from sluice.contracts.templates.plan import Between, Equals, Glob, OneOf, Require
 from tests.unit.cwl.samples import edited, plan_of
 
 
-def test_what_is_tried_again_although_it_ends_in_the_same_way_is_asked_for() -> None:
+def test_retry_may_include_permanent_failure_reasons() -> None:
     edit = (
         "    out: [number]",
         "    out: [number]\n    sluice:retry: {attempts: 5, also: [tool_timeout, no_program]}",
@@ -14,7 +14,7 @@ def test_what_is_tried_again_although_it_ends_in_the_same_way_is_asked_for() -> 
     assert "also" not in join.retry.model_dump()
 
 
-def test_named_resources_and_labels_are_asked_for_by_a_step_or_by_all() -> None:
+def test_resources_and_labels_are_set_by_step_or_workflow() -> None:
     plan = plan_of(
         edited(
             ("inputs:\n", "sluice:nodes: {site: prague, class: [a, b]}\ninputs:\n"),
@@ -28,7 +28,7 @@ def test_named_resources_and_labels_are_asked_for_by_a_step_or_by_all() -> None:
     assert "named" not in join.needs.model_dump()
 
 
-def test_what_is_required_when_a_chain_is_made_is_read_as_match_is() -> None:
+def test_chain_requirements_are_read_in_the_syntax_of_match() -> None:
     wanted = (
         '{files: {minimum: 10}, bytes: 7, meta: {sluice:type: raw, version: {glob: "2.*"}},'
         " parameters: {limit: [5, 6]}}"
@@ -41,5 +41,5 @@ def test_what_is_required_when_a_chain_is_made_is_read_as_match_is() -> None:
         parameters={"limit": OneOf(values=[5, 6])},
     )
     assert "require" not in plan_of(edited()).model_dump(), (
-        "the release before reads plans that require nothing"
+        "the previous release must read plans without requirements"
     )

@@ -1,7 +1,6 @@
-"""Each row of the table of features is what the compiler does: its sample compiles, inside a job or
-not, or is refused with the way round that the row names."""
+"""The table of features describes what the compiler does with a sample of each feature."""
 
-# ruff: noqa: E501 (a sample is one line, so that the table can be read)
+# ruff: noqa: E501 (one sample a line keeps the table readable)
 
 from dataclasses import dataclass
 
@@ -17,8 +16,7 @@ Edits = list[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """``edits`` of ``text``. ``wrapped``: the step whose job is a workflow of its own, because of
-    the feature."""
+    """A template with edits; ``wrapped`` is the step whose job runs as a workflow of its own."""
 
     edits: Edits
     text: str = LINEAR
@@ -68,7 +66,7 @@ def version(number: str) -> Sample:
     )
 
 
-def picked(name: str) -> Sample:
+def with_pick_value(name: str) -> Sample:
     return Sample([GRAPH_SEVERAL, (ONE_OF[0], ONE_OF[1].replace("PICK", name))], GRAPH)
 
 
@@ -120,8 +118,8 @@ SAMPLES: dict[str, Sample] = {
     "merge_flattened": Sample([SEVERAL, ("parts: count/number", "parts: {source: [count/number, frames], linkMerge: merge_flattened}")]),
     "merge_nested": Sample([GRAPH_SEVERAL, ("  both:", "  two: {type: 'File[]', outputSource: [report/page, total/sum], linkMerge: merge_nested}\n  both:")], GRAPH),
     "merge_nested of whole data sets": Sample([SEVERAL, ("parts: count/number", "parts: {source: [count/number, frames], linkMerge: merge_nested}")]),
-    "first_non_null": picked("first_non_null"),
-    "the_only_non_null": picked("the_only_non_null"),
+    "first_non_null": with_pick_value("first_non_null"),
+    "the_only_non_null": with_pick_value("the_only_non_null"),
     "all_non_null": Sample([("parts: count/number", "parts: {source: count/number, pickValue: all_non_null}")]),
     "pickValue among whole data sets": Sample([SEVERAL, ("parts: count/number", "parts: {source: [count/number, frames], pickValue: first_non_null}")]),
     "what a nested_crossproduct gives": Sample([("dotproduct", "nested_crossproduct"), NESTED_OUTPUT], GRAPH),
@@ -204,13 +202,13 @@ ROWS: dict[str, Feature] = {
 }
 
 
-def test_every_row_has_a_sample_and_every_sample_a_row() -> None:
+def test_feature_table_and_samples_have_the_same_names() -> None:
     assert SAMPLES.keys() == ROWS.keys()
-    assert len(ROWS) == sum(map(len, groups().values())), "no row stands twice"
+    assert len(ROWS) == sum(map(len, groups().values())), "a feature is in the table twice"
 
 
 @pytest.mark.parametrize("name", ROWS)
-def test_each_row_is_what_the_compiler_does(name: str) -> None:
+def test_feature_row_agrees_with_the_compiler(name: str) -> None:
     feature, sample = ROWS[name], SAMPLES[name]
     text = edited(*sample.edits, text=sample.text)
     compiled = compile_template(text, name="t")

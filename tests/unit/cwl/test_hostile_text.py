@@ -1,4 +1,4 @@
-"""No text makes the compiler raise, hang, or look outside."""
+"""The compiler refuses hostile text without an exception, a delay, or access to other files."""
 
 import builtins
 import random
@@ -15,12 +15,12 @@ from sluice.cwl import Compiled, compile_template
 from tests.draws import examples
 from tests.unit.cwl.samples import LINEAR, edited
 
-#: Each line repeats the one before eight times.
+#: A YAML alias bomb: each line repeats the previous line eight times.
 ALIASES = "a: &a [x, x]\n" + "".join(
     f"{chr(i + 1)}: &{chr(i + 1)} [{', '.join(['*' + chr(i)] * 8)}]\n" for i in range(97, 110)
 )
 
-#: Of these, libraries do twice as much with each level.
+#: The work of CWL libraries doubles with each level of these types.
 ARRAYS = "{type: array, items: " * 40 + "string" + "}" * 40
 RECORDS = "{type: record, name: r, fields: [{name: x, type: " * 14 + "int" + "}]}" * 14
 
@@ -72,8 +72,10 @@ HOSTILE = {
 
 
 def cost(text: str) -> float:
-    """Seconds of processor time that a check takes, the least of three: what the machine does
-    besides has little part in it."""
+    """Return the least processor time of three checks, in seconds.
+
+    The minimum filters out the load of other programs.
+    """
     return min(_once(text) for _ in range(3))
 
 
@@ -84,11 +86,11 @@ def _once(text: str) -> float:
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-def test_nonsense_is_refused_at_once(case: str) -> None:
+def test_hostile_text_is_refused_quickly(case: str) -> None:
     text, message = HOSTILE[case]
-    compile_template(LINEAR, name="t")  # so that the libraries are imported
+    compile_template(LINEAR, name="t")  # import the libraries first
     compiled = compile_template(text, name="t")
-    assert cost(text) < 20 * cost(LINEAR)  # the smallest template there is takes some 20 ms
+    assert cost(text) < 20 * cost(LINEAR)  # the smallest template takes about 20 ms
     assert compiled.plan is None
     assert any(message in error.message for error in compiled.errors), compiled.errors[:3]
     assert all(error.line is not None and error.column is not None for error in compiled.errors)
@@ -108,7 +110,7 @@ def forty_steps() -> str:
 
 
 @pytest.mark.parametrize("wrong", [False, True])
-def test_forty_steps_cost_little_more_than_forty_times_one(wrong: bool) -> None:
+def test_check_of_forty_steps_costs_at_most_forty_times_the_sample(wrong: bool) -> None:
     text = forty_steps()
     text = (
         text.replace("count7/number", "count7/numbr").replace("baseCommand: cat", "baseComand: cat")
@@ -122,7 +124,7 @@ def test_forty_steps_cost_little_more_than_forty_times_one(wrong: bool) -> None:
 
 
 class OutsideTouchedError(BaseException):
-    """Not caught by anybody, so that not even an attempt goes unseen."""
+    """A BaseException, so that no handler can hide the attempt."""
 
 
 def refuse(*arguments: Any, **_: Any) -> NoReturn:
@@ -130,8 +132,8 @@ def refuse(*arguments: Any, **_: Any) -> NoReturn:
 
 
 def compile_with_nothing_outside(text: str) -> Compiled:
-    """Whoever opens a file or speaks to the network meanwhile fails the test."""
-    for version in ("v1.0", "v1.1", "v1.2"):  # the libraries read their own schemas once
+    """Compile a text; any opened file or network access fails the test."""
+    for version in ("v1.0", "v1.1", "v1.2"):  # the libraries read their schemas once
         compile_once(version)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", refuse)
@@ -186,7 +188,7 @@ def compile_once(version: str) -> None:
         [("doc: Counts and joins.", "$base: http://example.org/")],
     ],
 )
-def test_nothing_but_the_text_is_read(edits: list[tuple[str, str]]) -> None:
+def test_compiler_reads_nothing_outside_the_text(edits: list[tuple[str, str]]) -> None:
     compiled = compile_with_nothing_outside(edited(*edits))
     assert (compiled.plan is None) == bool(compiled.errors)
 
@@ -234,7 +236,7 @@ values = st.lists(st.tuples(st.integers(0, 55), st.sampled_from(PIECES)), max_si
 
 @settings(max_examples=examples(150))
 @given(st.lists(cuts, max_size=2), lines, values)
-def test_no_mutation_of_a_template_makes_it_raise(
+def test_mutated_template_raises_no_exception(
     edits: list[tuple[int, int, str]], swaps: list[Any], replaced: list[Any]
 ) -> None:
     rows = LINEAR.split("\n")

@@ -1,4 +1,4 @@
-"""Messages of the CWL libraries, as they are read."""
+"""Conversion of the messages of CWL libraries into findings."""
 
 from sluice.cwl.cwltool_checks.messages import tell_text
 from sluice.cwl.reading.findings import Findings
@@ -12,8 +12,8 @@ def test_place_at_the_beginning_of_a_message_is_read() -> None:
     assert found.message == "it is wrong"
 
 
-def test_message_of_many_blanks_is_read_in_one_pass() -> None:
-    """A search that begins anew at each of the blanks would take hours."""
+def test_message_with_a_million_blanks_is_read_in_linear_time() -> None:
+    """A search that starts again at each blank would take hours."""
     findings = Findings("main.cwl")
     tell_text(f"{' ' * 2**20}end", findings)
     [found] = findings.sorted()

@@ -1,4 +1,4 @@
-"""A check that would cost too much is killed, and holds nobody else up."""
+"""The compiler kills checks that cost too much, and they do not delay other people's checks."""
 
 import asyncio
 import os
@@ -12,7 +12,7 @@ from uuid import uuid4
 import psutil
 import pytest
 
-from sluice.contracts.access import Role
+from sluice.contracts.access.access import Role
 from sluice.cwl import take_files
 from sluice.cwl.limited import LimitedCompiler
 from sluice.servicekit.access.principal import Person
@@ -20,10 +20,10 @@ from sluice.servicekit.audit.request import PersonRequest, answering
 from tests.unit.cwl.samples import LINEAR, edited
 from tests.unit.cwl.test_hostile_text import forty_steps
 from tests.waiting import wait_until
-from wfms.operator.usecases.compile_files import CompilationResult, Compiler
+from wfms.operator.templates.usecases.compile_files import CompilationResult, Compiler
 
 _DEEP = "{type: record, name: r, fields: [{name: x, type: " * 10 + "int" + "}]}" * 10
-#: Types as deep as they may be, and so many that the libraries take minutes.
+#: Deeply nested types, so many that the libraries take minutes.
 ENDLESS = edited(
     (
         "  frames: File[]",
@@ -32,10 +32,10 @@ ENDLESS = edited(
 )
 
 
-#: Checks a template in a process of its own: what Python starts once for all checks is new there.
+#: Checks a template in a new process, which starts its own fork server.
 _CHECK = """
 import os, resource, signal, sys
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
 from sluice.cwl import take_files
 from sluice.cwl.limited import LimitedCompiler
 
@@ -53,7 +53,7 @@ if __name__ == "__main__":
 """
 
 
-def _checked_apart(folder: Path, *arguments: str, status: int = 0) -> str:
+def _check_in_new_process(folder: Path, *arguments: str, status: int = 0) -> str:
     script = folder / "check.py"
     script.write_text(_CHECK)
     done = subprocess.run(
@@ -69,27 +69,27 @@ def _checked_apart(folder: Path, *arguments: str, status: int = 0) -> str:
     return done.stdout.strip()
 
 
-def test_templates_are_checked_where_the_temporary_folder_has_a_long_name(tmp_path: Path) -> None:
-    """A socket's address has at most 107 bytes."""
+def test_check_works_with_a_long_temporary_folder_name(tmp_path: Path) -> None:
+    """The address of a socket has at most 107 bytes."""
     folder = tmp_path / ("long-" * 24)
     folder.mkdir()
-    assert _checked_apart(folder) == "[]"
+    assert _check_in_new_process(folder) == "[]"
 
 
 def test_killed_process_leaves_no_temporary_folder(tmp_path: Path) -> None:
-    _checked_apart(tmp_path, "killed", status=-signal.SIGKILL)
+    _check_in_new_process(tmp_path, "killed", status=-signal.SIGKILL)
     wait_until(lambda: not list(tmp_path.glob("pymp-*")), what="the folder is removed", seconds=60)
 
 
-def test_check_whose_process_cannot_start_says_so(tmp_path: Path) -> None:
-    """Not that the database does not answer, which other errors of the system mean."""
-    told = _checked_apart(tmp_path, "no-files")
+def test_check_reports_that_no_process_can_start(tmp_path: Path) -> None:
+    """A general OSError would be reported as an unavailable database."""
+    told = _check_in_new_process(tmp_path, "no-files")
     assert told.startswith("no process can be started that checks the template (")
     assert "Too many open files" in told
 
 
 def _processes() -> list[int]:
-    """Return those that check: they are children of the process that they are forked from."""
+    """Return the processes that check templates: children of the fork server."""
     return [
         process.pid
         for server in psutil.Process().children()
@@ -101,11 +101,11 @@ def _processes() -> list[int]:
 def _is_fork_server(process: psutil.Process) -> bool:
     try:
         return "multiprocessing.forkserver" in " ".join(process.cmdline())
-    except psutil.NoSuchProcess:  # it has ended, and is a zombie or gone
+    except psutil.NoSuchProcess:  # the process has ended
         return False
 
 
-def test_what_is_within_the_limits_is_compiled_as_without() -> None:
+def test_check_within_its_limits_returns_the_plan() -> None:
     found = LimitedCompiler().compile(take_files({"a.cwl": LINEAR}, main=None), name="t")
     assert found.compiled.errors == []
     assert found.compiled.plan is not None
@@ -123,7 +123,7 @@ def test_check_is_stopped_at_its_limit(limit: dict[str, float]) -> None:
     assert _processes() == []
 
 
-def test_stop_ends_a_check_that_runs() -> None:
+def test_stop_ends_a_running_check() -> None:
     limited = LimitedCompiler(cpu_seconds=100_000, seconds=100_000)
     upload = take_files({"a.cwl": ENDLESS}, main=None)
     with ThreadPoolExecutor() as aside:
@@ -134,14 +134,14 @@ def test_stop_ends_a_check_that_runs() -> None:
 
 
 def _check(compiler: Compiler, person: str, text: str) -> "asyncio.Task[CompilationResult]":
-    """As the person's request does it."""
+    """Start the check in the context of a person's request."""
     request = PersonRequest(Person(person, Role.SUBMITTER), uuid4())
     with answering(request):
         upload = take_files({"a.cwl": text}, main=None)
         return asyncio.create_task(compiler.compile(upload, name="t"))
 
 
-async def test_checks_of_one_person_hold_up_no_other() -> None:
+async def test_checks_of_a_person_do_not_delay_checks_of_others() -> None:
     compiler = Compiler()
     await compiler.start()
     slow = [_check(compiler, "anna", ENDLESS) for _ in range(10)]

@@ -1,4 +1,4 @@
-"""Long lists in a template."""
+"""Long lists in a template, and program names with blanks."""
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_step_may_have_more_than_fifty_outputs(item: str) -> None:
     assert [str(finding) for finding in found.findings if finding.severity == "error"] == []
 
 
-def test_program_with_a_blank_in_its_name_is_warned_of() -> None:
+def test_blank_in_a_program_name_gives_a_warning() -> None:
     text = TEXT.format(out="plot_0", ports="plot_0: {type: File, outputBinding: {glob: a}}")
     found = compile_template(text.replace("baseCommand: draw", "baseCommand: draw -A"), name="t")
     [warning] = [finding for finding in found.findings if "blank in its name" in finding.message]

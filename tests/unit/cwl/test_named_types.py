@@ -1,4 +1,4 @@
-"""Types by name: where each leads, and what becomes of it."""
+"""Resolution of named types (SchemaDefRequirement and imports)."""
 
 from pathlib import Path
 
@@ -18,8 +18,10 @@ RECORD = {
 
 
 def workflow(types: str, *, of_workflow: str, of_tool: str) -> str:
-    """With ``types`` among the workflow's requirements, and the type of the parameter ``note``
-    there and at the tool."""
+    """Return a template with ``types`` in its SchemaDefRequirement.
+
+    ``of_workflow`` and ``of_tool`` are the types of ``note`` in the workflow and in the tool.
+    """
     return edited(
         ("requirements:\n", f"requirements:\n  SchemaDefRequirement: {{types: [{types}]}}\n"),
         ("  note: string?", f"  note: {of_workflow}"),
@@ -49,7 +51,7 @@ def compiled_file(path: Path, text: str) -> Compiled:
         ("[int, 'types/shared.yml#Options']", ["int", RECORD]),
     ],
 )
-def test_parameters_have_their_types_written_out(path: Path, written: str, kind: object) -> None:
+def test_named_type_of_a_parameter_is_expanded(path: Path, written: str, kind: object) -> None:
     compiled = compiled_file(
         path, workflow("{$import: types/shared.yml}", of_workflow=written, of_tool=written)
     )
@@ -59,7 +61,7 @@ def test_parameters_have_their_types_written_out(path: Path, written: str, kind:
     assert packed.plan == compiled.plan
 
 
-def test_types_of_one_name_from_several_files_are_kept_apart(path: Path) -> None:
+def test_equal_type_names_from_different_files_are_distinct(path: Path) -> None:
     (path.parent / "more").mkdir()
     (path.parent / "more" / "shared.yml").write_text(
         "name: Mode\ntype: enum\nsymbols: [fast, slow]\n"
@@ -78,7 +80,7 @@ def test_types_of_one_name_from_several_files_are_kept_apart(path: Path) -> None
         assert compiled.plan.parameters["note"].type == {"type": "enum", "symbols": symbols}
 
 
-def test_a_tool_with_types_of_its_own_has_no_others(path: Path) -> None:
+def test_own_types_of_a_tool_hide_the_types_of_the_workflow(path: Path) -> None:
     own = "{name: '#Modes', type: enum, symbols: [a]}"
     text = workflow(
         "{name: Mode, type: enum, symbols: [quiet]}", of_workflow="Mode", of_tool="'#Mode'"
@@ -89,7 +91,7 @@ def test_a_tool_with_types_of_its_own_has_no_others(path: Path) -> None:
     ]
 
 
-def test_what_is_wrong_within_an_imported_list_is_told_where_it_stands(path: Path) -> None:
+def test_error_in_an_imported_type_is_reported_in_its_own_file(path: Path) -> None:
     (path.parent / "types" / "shared.yml").write_text(SHARED.replace("of: Any", "of: [Any, Mood]"))
     wanted = "types/shared.yml#Option"
     compiled = compiled_file(
@@ -111,7 +113,7 @@ def test_what_is_wrong_within_an_imported_list_is_told_where_it_stands(path: Pat
     ]
 
 
-def test_files_in_a_named_type_are_seen() -> None:
+def test_named_type_that_contains_files_is_refused() -> None:
     text = workflow(
         "{name: Pair, type: record, fields: {a: File, b: File}}", of_workflow="Pair", of_tool="Pair"
     )
@@ -142,7 +144,7 @@ def test_files_in_a_named_type_are_seen() -> None:
         ),
     ],
 )
-def test_types_that_are_too_much_are_refused(types: list[str], message: str) -> None:
+def test_excessive_or_recursive_types_are_refused(types: list[str], message: str) -> None:
     every = ", ".join(["{name: T0, type: record, fields: {a: int}}", *types])
     compiled = compile_template(workflow(every, of_workflow="T12", of_tool="Any"), name="t")
     assert len(compiled.errors) == 1

@@ -1,12 +1,11 @@
-"""Nested workflows that work through whole data sets become steps, with all that is said around
-them; others stay one job."""
+"""Nested workflows that scatter over data become steps of the plan; others stay a single job."""
 
 from pathlib import Path
 
 import pytest
 
-from sluice.contracts.plan import MergeGroups, Plan, Retry, Source
-from sluice.contracts.states import InputMode, TaskMode
+from sluice.contracts.common.states import InputMode, TaskMode
+from sluice.contracts.templates.plan import MergeGroups, Plan, Retry, Source
 from sluice.cwl import compile_template
 from tests.unit.cwl.samples import edited, unmarked
 
@@ -26,14 +25,14 @@ def plan_of(text: str) -> Plan:
     return compiled.plan
 
 
-def test_steps_inside_are_steps() -> None:
+def test_steps_of_a_nested_workflow_become_steps_of_the_plan() -> None:
     plan = plan_of(NESTED)
     assert [(step.name, step.mode) for step in plan.steps] == [
         ("inside.top", TaskMode.MAP),
         ("last", TaskMode.MERGE),
         ("inside.deep.tails", TaskMode.MAP),
         ("inside.deep.join", TaskMode.MERGE),
-    ], "as the data flows"
+    ], "the steps are not in the order of the data flow"
     assert plan.step("last").sources == [
         Source(step="inside.top", port="cut"),
         Source(step=None, port="texts"),
@@ -44,7 +43,7 @@ def test_steps_inside_are_steps() -> None:
     ]
 
 
-def test_fields_of_ours_hold_and_come_down() -> None:
+def test_extension_fields_of_a_nested_workflow_apply_to_its_steps() -> None:
     edits = (
         WITH_FIELDS,
         (
@@ -67,7 +66,7 @@ def test_fields_of_ours_hold_and_come_down() -> None:
     )
 
 
-def test_dots_in_names_of_steps_are_no_nesting() -> None:
+def test_dots_in_step_names_are_not_nesting() -> None:
     join = "              join:\n"
     edits = (WITH_FIELDS, (join, f"{join}                sluice:rank: 7\n"))
     name = "i.n.s.i.d.e.v1.2.3.4"
@@ -75,7 +74,7 @@ def test_dots_in_names_of_steps_are_no_nesting() -> None:
     assert plan.step(f"{name}.deep.join").rank == 7.0
 
 
-#: In one job the lists are values, which no other step can put together.
+#: Edit for a nested workflow that runs in one job: its lists are values, which no step can join.
 ONE_LIST = ("{source: [inside/cut, inside/same], linkMerge: merge_flattened}", "inside/cut")
 
 
@@ -95,7 +94,7 @@ ONE_LIST = ("{source: [inside/cut, inside/same], linkMerge: merge_flattened}", "
         ),
     ],
 )
-def test_what_cannot_be_taken_apart_is_one_job_and_says_why(
+def test_nested_workflow_that_stays_one_job_gives_a_warning(
     edits: list[tuple[str, str]], said: str
 ) -> None:
     text, places = unmarked(edited(*edits, ONE_LIST, text=NESTED))
@@ -123,7 +122,7 @@ NOTE = """\
 """
 
 
-def test_a_step_inside_that_reads_no_data_runs_once() -> None:
+def test_nested_step_without_data_runs_once() -> None:
     plan = compile_template(edited(("        top:\n", NOTE), text=NESTED), name="t").plan
     assert plan is not None
     note = plan.step("inside.note")
@@ -131,7 +130,7 @@ def test_a_step_inside_that_reads_no_data_runs_once() -> None:
     assert (note.main_input.mode, note.main_input.source.port) == (InputMode.NONE, plan.data_input)
 
 
-#: What lets a step's own expressions be.
+#: Allows expressions of steps.
 EXPRESSIONS = (
     "requirements: {Scatter",
     "requirements: {StepInputExpressionRequirement: {}, Scatter",
@@ -162,7 +161,7 @@ COUNT = "in: {files: texts, count: count}"
         ),
     ],
 )
-def test_what_an_expression_keeps_together_is_one_job_and_says_why(
+def test_expression_that_keeps_a_nested_workflow_in_one_job_gives_a_warning(
     edits: list[tuple[str, str]], because: str
 ) -> None:
     text, places = unmarked(
@@ -233,7 +232,7 @@ steps:
         ),
     ],
 )
-def test_what_scatters_over_no_data_is_one_job_without_a_word(
+def test_nested_workflow_warns_only_where_it_scatters_over_data(
     edits: list[tuple[str, str]], told: int
 ) -> None:
     compiled = compile_template(edited(*edits, text=OVER_WORDS), name="t")
@@ -244,7 +243,7 @@ def test_what_scatters_over_no_data_is_one_job_without_a_word(
     )
 
 
-def test_errors_inside_keep_their_place() -> None:
+def test_errors_in_a_nested_workflow_keep_their_place() -> None:
     text, places = unmarked(
         edited(
             (

@@ -1,4 +1,4 @@
-"""Invariant 9: services never evaluate a template's expressions; only pilots do."""
+"""Services never evaluate the expressions of a template; only pilots do (invariant 9)."""
 
 import ast
 import subprocess
@@ -12,14 +12,14 @@ from sluice.cwl.compiler import compile_template
 ROOT = Path(__file__).parents[3]
 SERVICES = ("dms", "wms", "wfms", "sluice")
 
-#: What may import CWL libraries.
+#: Modules that may import CWL libraries.
 READERS = {
     ROOT / "sluice/cwl/cwltool_checks",
     ROOT / "sluice/cwl_runner",
     ROOT / "sluice/cwltool_types.py",
 }
 
-#: Would run for ever, were it run.
+#: An expression that never ends if it is evaluated.
 ENDLESS = "${ while (true) {} }"
 
 TEMPLATE = f"""
@@ -53,8 +53,8 @@ def refuse(*_: Any, **__: Any) -> NoReturn:
     raise EvaluatedError
 
 
-def test_compiling_keeps_expressions_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither an evaluator in this process nor one in another (node) is asked."""
+def test_compiler_keeps_expressions_as_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The compiler calls no evaluator, in its own process or in another (node)."""
     monkeypatch.setattr(subprocess, "Popen", refuse)
     monkeypatch.setattr("cwl_utils.expression.do_eval", refuse)
     monkeypatch.setattr("cwl_utils.expression.interpolate", refuse)
@@ -65,16 +65,15 @@ def test_compiling_keeps_expressions_as_text(monkeypatch: pytest.MonkeyPatch) ->
     assert tool["stdout"] == "$(inputs.file.nameroot).out"
 
 
-def test_no_service_imports_what_evaluates() -> None:
-    """CWL libraries are for the compiler and the user's own `cwl-runner`, evaluators for the pilot
-    alone."""
+def test_services_import_no_expression_evaluator() -> None:
+    """Only the compiler and cwl-runner import CWL libraries; only pilots import evaluators."""
     found = []
     for service in SERVICES:
         for path in sorted((ROOT / service).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
                 names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
                 names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-                # The compiler's own look at expressions evaluates none.
+                # The compiler's own module for expressions evaluates none.
                 names = [name for name in names if not name.startswith("sluice.cwl.")]
                 reads_cwl = any(name.split(".")[0] in {"cwltool", "cwl_utils"} for name in names)
                 evaluates = any("expression" in name or "sandboxjs" in name for name in names)

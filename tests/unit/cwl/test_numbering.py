@@ -1,4 +1,4 @@
-"""Which data sets can be paired by number."""
+"""Rules for pairing the files of two data sets by number."""
 
 import pytest
 
@@ -55,13 +55,13 @@ steps:
 """
 
 
-def _told(x: str, y: str) -> list[str]:
+def _errors(x: str, y: str) -> list[str]:
     links = f"    in: {{x: {_link(x)}, y: {_link(y)}}}\n"
     return [finding.message for finding in compile_template(_HEAD + links, name="t").errors]
 
 
 def _link(source: str) -> str:
-    """``f/o!``: what is left of it."""
+    """Return the link; ``f/o!`` means the files of ``f/o`` without nulls."""
     names = source.replace("!", "")
     behind = ", linkMerge: merge_flattened" if names.startswith("[") else ""
     return f"{{source: {names}{behind}{', pickValue: all_non_null' if '!' in source else ''}}}"
@@ -81,8 +81,8 @@ def _link(source: str) -> str:
         ("[f/o, f/o]!", "[f/p, f/p]!"),
     ],
 )
-def test_what_is_counted_alike_makes_pairs(x: str, y: str) -> None:
-    assert _told(x, y) == _told(y, x) == []
+def test_data_sets_with_the_same_numbers_can_be_paired(x: str, y: str) -> None:
+    assert _errors(x, y) == _errors(y, x) == []
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_is_counted_alike_makes_pairs(x: str, y: str) -> None:
         ("m/o", "list/o", "not numbered alike: the list that step 'list' gives"),
     ],
 )
-def test_what_is_not_makes_none(x: str, y: str, why: str) -> None:
-    for told in (_told(x, y), _told(y, x)):
+def test_data_sets_with_different_numbers_cannot_be_paired(x: str, y: str, why: str) -> None:
+    for told in (_errors(x, y), _errors(y, x)):
         assert len(told) == 1
         assert why in told[0]

@@ -1,4 +1,4 @@
-"""Workflows whose tools stand in files of their own."""
+"""Packing of workflows whose tools are in other files."""
 
 from pathlib import Path
 
@@ -24,7 +24,7 @@ def workflow(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_packed_workflow_is_the_same_as_one_written_in_one_piece(workflow: Path) -> None:
+def test_packed_workflow_compiles_like_a_single_file(workflow: Path) -> None:
     packed = compile_template(pack_template(workflow), name="t")
     assert packed.plan == compile_template(LINEAR, name="t").plan
     compiled, text = compile_file(workflow, name="t")
@@ -32,7 +32,7 @@ def test_a_packed_workflow_is_the_same_as_one_written_in_one_piece(workflow: Pat
     assert text == pack_template(workflow)
 
 
-def test_a_workflow_in_one_piece_stays_as_written(tmp_path: Path) -> None:
+def test_single_file_workflow_is_packed_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "workflow.cwl"
     for text in ("# mine\n" + LINEAR, "not: [CWL", "a: 1\na: 2\n"):
         path.write_text(text)
@@ -55,7 +55,7 @@ def test_findings_name_the_file_they_are_in(workflow: Path) -> None:
     ]
 
 
-def test_imports_and_inclusions_are_put_in_place(workflow: Path) -> None:
+def test_imports_and_inclusions_are_replaced_by_their_contents(workflow: Path) -> None:
     folder = workflow.parent / "tools"
     (folder / "ports.yml").write_text("parts: File[]\nnote: string?\n")
     (folder / "about.txt").write_text("Joins: all")
@@ -80,7 +80,7 @@ def test_imports_and_inclusions_are_put_in_place(workflow: Path) -> None:
         ("tools/broken.cwl", "not YAML"),
     ],
 )
-def test_what_cannot_be_packed_is_told_with_its_place(
+def test_file_that_cannot_be_packed_is_reported_with_its_place(
     workflow: Path, run: str, message: str
 ) -> None:
     (workflow.parent / "tools" / "binary.cwl").write_bytes(b"\xff\xfe\x00")
@@ -98,7 +98,7 @@ DEFAULT = "  lib: {type: File, default: {class: File, LOCATION}}\n"
 
 
 def with_default(workflow: Path, location: str) -> str:
-    """The tool's text, which is written, with a File as a default."""
+    """Write the tool with a File as the default of an input, and return its text."""
     text = TOOL.replace("inputs:\n", "inputs:\n" + DEFAULT.replace("LOCATION", location), 1)
     (workflow.parent / "tools" / "join.cwl").write_text(text)
     return text
@@ -112,9 +112,7 @@ def with_default(workflow: Path, location: str) -> str:
         ("location: lib/a%20b.js, basename: c.js", "c.js"),
     ],
 )
-def test_a_file_of_the_template_that_is_a_default_goes_along_as_a_literal(
-    workflow: Path, location: str, name: str
-) -> None:
+def test_default_file_is_packed_as_a_literal(workflow: Path, location: str, name: str) -> None:
     (workflow.parent / "tools" / "lib").mkdir()
     (workflow.parent / "tools" / "lib" / "a b.js").write_text("é = 1\n")
     tool = with_default(workflow, location)
@@ -146,7 +144,7 @@ def test_a_file_of_the_template_that_is_a_default_goes_along_as_a_literal(
     ],
     ids=["too long", "no text", "not there"],
 )
-def test_a_default_that_cannot_go_along_is_told_with_its_place(
+def test_default_file_that_cannot_be_packed_is_reported_with_its_place(
     workflow: Path, content: bytes | None, message: str
 ) -> None:
     given = {

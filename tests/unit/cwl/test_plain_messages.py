@@ -1,4 +1,4 @@
-"""What is told of wrong CWL is written for people: none of it looks like a program's insides."""
+"""Messages about wrong CWL are written for people and show no internals of programs."""
 
 import re
 
@@ -8,8 +8,8 @@ from sluice.cwl.compiler import compile_upload
 from sluice.cwl.reading.uploads import take_files
 from tests.wrong.table import wrong_templates
 
-#: Parts of messages that come from programs: Python's values and classes, tracebacks, error
-#: numbers, messages without words, addresses that were cut away.
+#: Parts of messages that show internals: Python values and classes, tracebacks, error numbers,
+#: messages without words, truncated addresses.
 _INSIDES = re.compile(
     r"(?:^|\s)\.\.(?=[\s:,;]|$)|\bobject at 0x|\[Errno|Traceback|\berror: \d+\s*$|^\d+$|^\W*$"
     r"|\bNone\b|NoneType|\bdict\b|Commented(?:Map|Seq)|_[0-9a-f]{20,}|<(?:class|module|function)|"
@@ -26,7 +26,7 @@ TOOL = """
 HEAD = "cwlVersion: v1.2\nclass: Workflow\n"
 PORTS = "inputs: {files: 'File[]'}\noutputs: {o: {type: 'File[]', outputSource: s/o}}\n"
 STEP = "steps:\n  s:\n    in: {f: files}\n    out: [o]\n    scatter: f"
-#: Wrong documents, by what is wrong with them.
+#: Wrong documents by the kind of error.
 CORPUS = {
     "empty sections": f"{HEAD}inputs:\noutputs:\nsteps:\n",
     "empty hints of a tool": f"{HEAD}{PORTS}{STEP}{TOOL}      hints:\n      requirements:\n",
@@ -75,13 +75,13 @@ CORPUS = {
 
 
 def messages_of(text: str) -> list[str]:
-    """Return what is told of a template."""
+    """Return the messages of all findings of a template."""
     found = compile_upload(take_files({"t.cwl": text.encode()}), name="t").compiled
     return [finding.message for finding in found.findings]
 
 
 @pytest.mark.parametrize("case", CORPUS)
-def test_messages_on_wrong_templates_show_no_insides_of_programs(case: str) -> None:
+def test_messages_about_wrong_cwl_show_no_program_internals(case: str) -> None:
     told = messages_of(CORPUS[case])
     assert told
     assert [message for message in told if _INSIDES.search(message)] == []
@@ -89,7 +89,9 @@ def test_messages_on_wrong_templates_show_no_insides_of_programs(case: str) -> N
 
 @pytest.mark.parametrize("form", ["{}", "{{id: {}}}"])
 @pytest.mark.parametrize("number", [50, 51])
-def test_a_wrong_step_with_many_outputs_is_told_in_words(number: int, form: str) -> None:
+def test_unknown_output_of_a_step_with_many_outputs_is_reported_in_words(
+    number: int, form: str
+) -> None:
     outputs = [f"plot_{one}" for one in range(number)]
     told = messages_of(
         f"{HEAD}inputs: {{files: 'File[]'}}\n"
@@ -102,7 +104,7 @@ def test_a_wrong_step_with_many_outputs_is_told_in_words(number: int, form: str)
 
 
 @pytest.mark.parametrize("name", wrong_templates())
-def test_messages_on_the_known_wrong_templates_show_no_insides(name: str) -> None:
+def test_messages_about_the_wrong_templates_show_no_program_internals(name: str) -> None:
     wrong = wrong_templates()[name]
     found = compile_upload(take_files(wrong.files, main=wrong.main), name="t").compiled
     told = [finding.message for finding in found.findings]

@@ -1,4 +1,4 @@
-"""What the steps of a plan run, and what their jobs need."""
+"""The tools of a plan's steps, and the resource requests of their jobs."""
 
 import json
 from pathlib import Path
@@ -8,18 +8,18 @@ from cwltool.context import LoadingContext
 from cwltool.load_tool import load_tool
 from cwltool.workflow import default_make_tool
 
-from sluice.contracts.gpus import GpuNeeds
-from sluice.contracts.needs import Container, ContainerImage
-from sluice.contracts.plan import (
+from sluice.contracts.common.states import DeviceType
+from sluice.contracts.jobs.gpus import GpuNeeds
+from sluice.contracts.jobs.needs import Container, ContainerImage
+from sluice.contracts.templates.plan import (
     Source,
 )
-from sluice.contracts.states import DeviceType
 from tests.unit.cwl.samples import LINEAR, edited, plan_of
 
 SPD = Path(__file__).parents[3] / "templates" / "spd" / "workflow.cwl"
 
 
-def test_a_job_that_runs_a_workflow_needs_what_its_tools_need() -> None:
+def test_job_of_a_nested_workflow_requests_the_sum_of_its_tools() -> None:
     text = (Path(__file__).parents[2] / "differential" / "templates" / "nested.cwl").read_text()
     limits = (
         "{LC_ALL: C}}, ToolTimeLimit: {timelimit: 60}",
@@ -33,7 +33,7 @@ def test_a_job_that_runs_a_workflow_needs_what_its_tools_need() -> None:
 
 
 @pytest.mark.parametrize("text", [LINEAR, SPD.read_text()])
-def test_each_tool_is_a_document_that_cwltool_loads_from_a_file(text: str, tmp_path: Path) -> None:
+def test_planned_tool_is_a_document_that_cwltool_loads(text: str, tmp_path: Path) -> None:
     for step in plan_of(text).steps:
         path = tmp_path / f"{step.name}.json"
         path.write_text(json.dumps(step.tool))
@@ -46,7 +46,7 @@ def test_each_tool_is_a_document_that_cwltool_loads_from_a_file(text: str, tmp_p
         }
 
 
-def test_requirements_come_down_to_the_tool_the_nearest_first() -> None:
+def test_nearest_requirement_applies_to_the_tool() -> None:
     text = edited(
         (
             "  ScatterFeatureRequirement: {}",
@@ -72,14 +72,14 @@ def test_requirements_come_down_to_the_tool_the_nearest_first() -> None:
         101,
         1024,
     )
-    assert join.needs.resources.counted_disk == 0, "nobody has asked for any"
+    assert join.needs.resources.counted_disk == 0, "no requirement asks for disk"
     assert {requirement["class"] for requirement in count.tool["requirements"]} == {
         "ToolTimeLimit",
         "ResourceRequirement",
     }
 
 
-def test_disk_that_is_asked_for_counts_also_where_it_is_as_much_as_the_default() -> None:
+def test_explicit_disk_request_counts_even_if_it_equals_the_default() -> None:
     for asked in ("outdirMin: 1024", "outdirMin: 1000, tmpdirMin: 24"):
         text = edited(("doc: Counts", f"hints: {{ResourceRequirement: {{{asked}}}}}\ndoc: Counts"))
         assert plan_of(text).steps[0].needs.resources.counted_disk >= 1024, asked
@@ -87,7 +87,7 @@ def test_disk_that_is_asked_for_counts_also_where_it_is_as_much_as_the_default()
     assert unasked.counted_disk == 0
 
 
-def test_a_gpu_is_asked_for_by_cwltools_own_requirement() -> None:
+def test_cuda_requirement_requests_a_gpu() -> None:
     cuda = (
         "cwltool:CUDARequirement: {cudaVersionMin: '11', cudaComputeCapability: '5',"
         " cudaDeviceCountMin: 1}"
@@ -103,7 +103,10 @@ def test_a_gpu_is_asked_for_by_cwltools_own_requirement() -> None:
 
 
 def gpu_needs(cuda: str, more: str = "") -> GpuNeeds | None:
-    """Of a step with the fields ``cuda`` of the requirement. ``more``: fields of ours."""
+    """Return the GPU request of a step whose CUDARequirement has the fields ``cuda``.
+
+    ``more`` holds extension fields of the step.
+    """
     text = edited(
         ("$namespaces:", '$namespaces:\n  cwltool: "http://commonwl.org/cwltool#"'),
         (
@@ -128,11 +131,11 @@ def gpu_needs(cuda: str, more: str = "") -> GpuNeeds | None:
         ("cudaDeviceCountMin: $(inputs.n)", GpuNeeds()),
     ],
 )
-def test_all_that_it_says_of_gpus_is_asked_for(cuda: str, needs: GpuNeeds) -> None:
+def test_cuda_requirement_fields_become_the_gpu_request(cuda: str, needs: GpuNeeds) -> None:
     assert gpu_needs(cuda) == needs
 
 
-def test_a_step_may_ask_for_a_part_of_a_gpu() -> None:
+def test_step_requests_a_share_of_a_gpu() -> None:
     share = "\n    sluice:gpu: {share: 0.25, memory: 4096}"
     both = GpuNeeds(share=0.25, memory=4096, capability="8.0")
     assert gpu_needs("cudaComputeCapability: '8.0'", share) == both
@@ -141,7 +144,7 @@ def test_a_step_may_ask_for_a_part_of_a_gpu() -> None:
     assert plan.steps[0].needs.device_type is DeviceType.GPU
 
 
-def test_tools_of_one_job_get_what_each_of_them_needs() -> None:
+def test_gpu_requests_of_tools_in_one_job_are_combined() -> None:
     text = (Path(__file__).parents[2] / "differential" / "templates" / "nested.cwl").read_text()
     first, second = (
         f"ToolTimeLimit: {{timelimit: {seconds}}}, cwltool:CUDARequirement: {{{cuda}}}"
@@ -164,7 +167,7 @@ def test_tools_of_one_job_get_what_each_of_them_needs() -> None:
 
 
 @pytest.mark.parametrize("kind", ["requirements", "hints"])
-def test_a_step_says_which_containers_its_jobs_need(kind: str) -> None:
+def test_docker_requirement_names_the_images_of_a_step(kind: str) -> None:
     docker = (
         "DockerRequirement: {dockerPull: 'registry.example:5000/lab/sort:1.2', dockerImageId:"
         " 'sort:1'}"
@@ -183,11 +186,11 @@ def test_a_step_says_which_containers_its_jobs_need(kind: str) -> None:
         assert "DockerRequirement" in {requirement["class"] for requirement in step.tool[kind]}
 
 
-def test_a_step_without_containers_says_nothing_of_them() -> None:
+def test_step_without_docker_requirement_needs_no_container() -> None:
     assert [step.needs.container for step in plan_of(edited()).steps] == [None, None]
 
 
-def test_formats_of_inputs_go_to_no_job_and_those_of_outputs_as_addresses() -> None:
+def test_formats_are_removed_from_inputs_and_expanded_in_outputs() -> None:
     text = edited(
         ("$namespaces:\n", "$namespaces:\n  edam: http://edamontology.org/\n"),
         ("frame: {type: File, inp", "frame: {type: File, format: edam:format_1929, inp"),
@@ -213,14 +216,14 @@ def test_formats_of_inputs_go_to_no_job_and_those_of_outputs_as_addresses() -> N
 
 
 @pytest.mark.parametrize("version", ["v1.0", "v1.1", "v1.2"])
-def test_versions(version: str) -> None:
+def test_tool_keeps_the_cwl_version(version: str) -> None:
     text = edited(("v1.2", version))
     if version == "v1.0":
         text = text.replace("requirements:\n        ToolTimeLimit", "hints:\n        ToolTimeLimit")
     assert plan_of(text).steps[0].tool["cwlVersion"] == version
 
 
-def test_a_packed_document() -> None:
+def test_packed_graph_document_compiles() -> None:
     text = json.dumps(
         {
             "cwlVersion": "v1.2",

@@ -1,11 +1,12 @@
-"""What a right template becomes."""
+"""Plans of valid templates."""
 
 import json
 from pathlib import Path
 
 import pytest
 
-from sluice.contracts.plan import (
+from sluice.contracts.common.states import InputMode, Pick, TaskMode
+from sluice.contracts.templates.plan import (
     STRIDE,
     Between,
     Boundary,
@@ -22,14 +23,13 @@ from sluice.contracts.plan import (
     Source,
     StepInput,
 )
-from sluice.contracts.states import InputMode, Pick, TaskMode
 from sluice.cwl import compile_template
 from tests.unit.cwl.samples import GRAPH, LINEAR, edited, plan_of
 
 SPD = Path(__file__).parents[3] / "templates" / "spd" / "workflow.cwl"
 
 
-def test_a_map_and_a_merge() -> None:
+def test_plan_of_a_map_and_a_merge_step() -> None:
     plan = plan_of(LINEAR)
     assert (plan.name, plan.doc, plan.cwl_version, plan.data_input) == (
         "t",
@@ -62,12 +62,12 @@ def test_a_map_and_a_merge() -> None:
     ]
 
 
-def test_a_step_may_take_several_files_a_job() -> None:
+def test_batch_sets_the_number_of_files_of_a_job() -> None:
     plan = plan_of(edited(("sluice:boundary: {minimum: 0.9}", "sluice:batch: {files: 50}")))
     assert [step.batch.files for step in plan.steps] == [50, 1]
 
 
-def test_steps_that_read_several_data_sets() -> None:
+def test_steps_read_several_data_sets() -> None:
     _, _, mark, report = plan_of(GRAPH).steps
     assert (mark.mode, mark.main_input.port, mark.main_input.source) == (
         TaskMode.MAP,
@@ -90,7 +90,7 @@ def test_steps_that_read_several_data_sets() -> None:
     assert (mark.arguments, report.arguments) == ({}, {})
 
 
-def test_a_step_with_expressions_is_a_workflow_inside_its_jobs() -> None:
+def test_step_with_expressions_becomes_a_workflow_inside_its_jobs() -> None:
     asked = (
         "ScatterFeatureRequirement: {}",
         "StepInputExpressionRequirement: {}",
@@ -118,7 +118,7 @@ def test_a_step_with_expressions_is_a_workflow_inside_its_jobs() -> None:
     assert inner["run"]["class"] == "CommandLineTool"
 
 
-def test_jobs_are_made_by_the_data_set_that_the_tool_needs() -> None:
+def test_required_input_determines_the_jobs_of_a_step() -> None:
     plan = plan_of(edited(("before: {type: File,", "before: {type: File?,"), text=GRAPH))
     mark = plan.step("mark")
     assert (mark.main_input.port, mark.main_input.optional) == ("after", False)
@@ -128,7 +128,7 @@ def test_jobs_are_made_by_the_data_set_that_the_tool_needs() -> None:
     ]
 
 
-def test_every_job_of_a_map_may_take_a_whole_data_set() -> None:
+def test_each_job_of_a_map_step_may_take_a_whole_data_set() -> None:
     each = ("scatter: [before, after]\n    scatterMethod: dotproduct", "scatter: before")
     plan = plan_of(
         edited(
@@ -143,8 +143,8 @@ def test_every_job_of_a_map_may_take_a_whole_data_set() -> None:
     ]
 
 
-def test_what_an_expression_reads_is_whole_where_its_source_is() -> None:
-    """Whatever type the tool's input has, which takes the expression's value."""
+def test_expression_over_a_data_set_gets_the_whole_data_set() -> None:
+    """The type of the tool's input does not matter: it takes the value of the expression."""
     edits = (
         (
             "ScatterFeatureRequirement: {}",
@@ -162,7 +162,7 @@ def test_what_an_expression_reads_is_whole_where_its_source_is() -> None:
     ]
 
 
-def test_a_parameter_that_is_a_file_is_read_as_a_data_set() -> None:
+def test_file_parameter_is_read_as_a_data_set() -> None:
     edits = (
         ("texts: File[]", "texts: File[]\n  ref: File?"),
         ("total: total/sum, b", "total: ref, b"),
@@ -176,9 +176,8 @@ def test_a_parameter_that_is_a_file_is_read_as_a_data_set() -> None:
     assert (mark.inputs[1:][0], mark.arguments) == (side, {})
 
 
-def test_several_sources_stand_one_behind_the_other() -> None:
-    """Numbers of what is scattered over are shifted by a whole stride for each data set that
-    numbers files by itself."""
+def test_files_of_several_sources_are_concatenated() -> None:
+    """Numbers of scattered files are shifted by one stride for each further data set."""
     edits = (
         (
             "ScatterFeatureRequirement: {}",
@@ -220,7 +219,7 @@ def test_several_sources_stand_one_behind_the_other() -> None:
     assert set(mark.sources) == {texts, big, total}
 
 
-def test_an_output_that_is_a_choice_is_made_by_a_step_of_its_own() -> None:
+def test_output_with_pick_value_gets_a_step_of_its_own() -> None:
     edits = (
         (
             "ScatterFeatureRequirement: {}",
@@ -248,7 +247,7 @@ def test_an_output_that_is_a_choice_is_made_by_a_step_of_its_own() -> None:
     assert [further.start for further in each.main_input.next_sources] == [STRIDE]
 
 
-def test_the_pack_for_the_online_filter() -> None:
+def test_online_filter_template_compiles_without_findings() -> None:
     compiled = compile_template(SPD.read_text(), name="spd")
     assert compiled.plan is not None, compiled.findings
     assert compiled.findings == []
@@ -269,13 +268,13 @@ def test_the_pack_for_the_online_filter() -> None:
         ("sluice:retention: {input: keep}\n", Retention(input="keep")),
     ],
 )
-def test_only_copies_are_deleted_only_where_the_template_says_delete(
+def test_last_replicas_are_deleted_only_if_the_template_says_delete(
     said: str, retention: Retention
 ) -> None:
     assert plan_of(edited(("doc: Counts", f"{said}doc: Counts"))).retention == retention
 
 
-def test_all_extension_fields() -> None:
+def test_extension_fields_are_in_the_plan() -> None:
     text = edited(
         (
             "sluice:match: {sluice:type: raw, detector: spd}",
@@ -308,7 +307,7 @@ def test_all_extension_fields() -> None:
     assert "sluice" not in json.dumps(plan.steps[0].tool)
 
 
-def test_a_constant_is_the_default_of_a_step_input() -> None:
+def test_default_of_a_step_input_is_a_constant_argument() -> None:
     plan = plan_of(
         edited(
             ("      limit: limit", "      limit: {default: 3}"),
@@ -318,7 +317,7 @@ def test_a_constant_is_the_default_of_a_step_input() -> None:
     assert plan.steps[0].arguments == {"limit": Constant(value=3)}
 
 
-def test_a_default_from_which_an_expression_makes_the_value_is_of_any_type() -> None:
+def test_default_before_an_expression_may_have_any_type() -> None:
     constant = ("      limit: limit", "      limit: {default: {of: 3}, valueFrom: $(self.of)}")
     told = edited(
         constant,
@@ -334,7 +333,7 @@ def test_a_default_from_which_an_expression_makes_the_value_is_of_any_type() -> 
     ] == [True]
 
 
-def test_a_parameter_left_out_is_no_misfit_where_the_tool_has_a_default() -> None:
+def test_optional_parameter_fits_a_tool_input_with_a_default() -> None:
     optional, tool = (
         ("    type: int\n    default: 5", "    type: int?"),
         "        limit: {type: int, ",
@@ -347,7 +346,7 @@ def test_a_parameter_left_out_is_no_misfit_where_the_tool_has_a_default() -> Non
     assert warning.message.endswith("a job fails where the value does not fit")
 
 
-def test_a_file_that_is_not_written_filters() -> None:
+def test_optional_output_file_filters_a_data_set() -> None:
     text = edited(
         ("        number: stdout", "        number: {type: File?, outputBinding: {glob: x}}"),
         ("parts: count/number", "parts: {source: count/number, pickValue: all_non_null}"),
@@ -361,9 +360,8 @@ def test_a_file_that_is_not_written_filters() -> None:
     assert "add 'pickValue: all_non_null'" in compiled.warnings[0].message
 
 
-def test_a_step_on_each_file_of_a_merge() -> None:
-    """In plain CWL a merge gives one file; with groups it gives several, and the tool runs on each
-    of them."""
+def test_map_step_runs_on_each_file_of_a_grouped_merge() -> None:
+    """In plain CWL a merge gives a single file; with groups it gives several files."""
     pack = """\
   pack:
     in: {file: join/joined}
@@ -382,6 +380,6 @@ def test_a_step_on_each_file_of_a_merge() -> None:
     )
 
 
-def test_a_plan_survives_json() -> None:
+def test_plan_survives_json() -> None:
     plan = plan_of(SPD.read_text())
     assert Plan.model_validate_json(plan.model_dump_json()) == plan

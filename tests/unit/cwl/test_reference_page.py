@@ -1,4 +1,4 @@
-"""The examples of the reference page are right, and there is one for every extension field."""
+"""The examples of the reference page compile, and each extension field has an example."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ from sluice.cwl.properties.extension_fields import FIELDS
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "templates.md").read_text()
 BLOCKS = re.findall(r"```yaml (\w+)\n(.*?)```", PAGE, re.DOTALL)
 WHOLE = next(body for kind, body in BLOCKS if kind == "template")
-#: What each kind of fragment is put behind.
+#: The line of the whole template behind which each kind of fragment goes.
 HOMES = {
     "workflow": "class: Workflow\n",
     "step": "    scatter: file\n",
@@ -21,7 +21,7 @@ HOMES = {
 }
 
 
-def test_the_whole_template_has_nothing_to_find_fault_with() -> None:
+def test_whole_template_of_the_page_has_no_findings() -> None:
     compiled = compile_template(WHOLE, name="t")
     assert [
         str(finding) for finding in compiled.findings if "run_number" not in finding.message
@@ -29,7 +29,7 @@ def test_the_whole_template_has_nothing_to_find_fault_with() -> None:
 
 
 @pytest.mark.parametrize(("kind", "body"), [block for block in BLOCKS if block[0] != "template"])
-def test_each_example_compiles(kind: str, body: str) -> None:
+def test_example_of_the_page_compiles_and_changes_the_plan(kind: str, body: str) -> None:
     home = HOMES[kind]
     assert home in WHOLE
     indent = {"workflow": "", "steps": "  "}.get(kind, "    ")
@@ -39,6 +39,6 @@ def test_each_example_compiles(kind: str, body: str) -> None:
     assert compiled.plan != compile_template(WHOLE, name="t").plan
 
 
-def test_every_extension_field_has_an_example() -> None:
+def test_each_extension_field_has_an_example() -> None:
     shown = "".join(body for kind, body in BLOCKS if kind != "template")
     assert [name for name in FIELDS if f"sluice:{name}:" not in shown] == []

@@ -1,5 +1,4 @@
-"""Which steps' jobs need a sandbox: those of which the template says so, where no container keeps
-their tools anyway."""
+"""Rules that decide which steps need a sandbox."""
 
 from pathlib import Path
 
@@ -10,52 +9,54 @@ from tests.unit.cwl.samples import edited, plan_of
 from tests.unit.cwl.test_features import INVOKE
 from tests.unit.cwl.test_nested_workflows import NESTED, ONE_LIST, WITH_FIELDS
 
-#: One step, which runs a workflow of three tools in each job.
+#: A step whose jobs run a workflow of three tools.
 INSIDE = (Path(__file__).parents[2] / "differential" / "templates" / "nested.cwl").read_text()
 LIMIT = "        ToolTimeLimit: {timelimit: 10}\n"
 IMAGE = "DockerRequirement: {dockerPull: 'debian:12'}"
 ON_WORKFLOW = ("doc: Counts", "sluice:sandbox: required\ndoc: Counts")
 
 
-def saying(end: str) -> tuple[str, str]:
-    """The edit that lets a step ask for a sandbox; ``end``: of the step, its last line so far."""
+def requiring_sandbox(end: str) -> tuple[str, str]:
+    """Return an edit that adds sluice:sandbox behind ``end``, the last line of a step."""
     return (end, f"{end}{end[: len(end) - len(end.lstrip())]}sluice:sandbox: required\n")
 
 
-ON_COUNT = saying("    out: [number]\n")
+ON_COUNT = requiring_sandbox("    out: [number]\n")
 
 
-def in_sandbox(*edits: tuple[str, str], **of: str) -> list[str]:
-    """The steps whose jobs need one."""
+def sandboxed_steps(*edits: tuple[str, str], **of: str) -> list[str]:
+    """Return the steps whose jobs need a sandbox."""
     return [step.name for step in plan_of(edited(*edits, **of)).steps if step.needs.sandbox]
 
 
-def test_a_step_asks_for_its_jobs_and_the_workflow_for_those_of_all_steps() -> None:
-    assert in_sandbox() == []
-    assert in_sandbox(ON_COUNT) == ["count"]
-    assert in_sandbox(ON_WORKFLOW) == in_sandbox(ON_WORKFLOW, ON_COUNT) == ["count", "join"]
+def test_sandbox_is_required_by_a_step_or_by_the_workflow() -> None:
+    assert sandboxed_steps() == []
+    assert sandboxed_steps(ON_COUNT) == ["count"]
+    assert (
+        sandboxed_steps(ON_WORKFLOW) == sandboxed_steps(ON_WORKFLOW, ON_COUNT) == ["count", "join"]
+    )
 
 
-def test_a_step_that_asks_for_none_says_nothing_in_the_plan() -> None:
-    """The release before reads it."""
+def test_plan_of_a_step_without_sandbox_omits_the_field() -> None:
+    """The previous release must be able to read the plan."""
     count, join = (step.model_dump(mode="json") for step in plan_of(edited(ON_COUNT)).steps)
     assert (count["sandbox"], "sandbox" in join) == (True, False)
 
 
-def test_it_comes_down_to_the_steps_of_a_workflow_that_is_taken_apart() -> None:
-    outer = saying("    out: [page, cut, same]\n")
-    inner = saying("          out: [cut]\n")
-    assert in_sandbox(WITH_FIELDS, outer, text=NESTED) == [
+def test_sandbox_of_a_nested_workflow_applies_to_its_steps() -> None:
+    outer = requiring_sandbox("    out: [page, cut, same]\n")
+    inner = requiring_sandbox("          out: [cut]\n")
+    assert sandboxed_steps(WITH_FIELDS, outer, text=NESTED) == [
         "inside.top",
         "inside.deep.tails",
         "inside.deep.join",
     ]
-    assert in_sandbox(WITH_FIELDS, inner, text=NESTED) == ["inside.top"]
+    assert sandboxed_steps(WITH_FIELDS, inner, text=NESTED) == ["inside.top"]
 
 
-def test_a_step_of_a_workflow_inside_a_job_cannot_have_its_own() -> None:
+def test_step_inside_a_single_job_cannot_require_a_sandbox() -> None:
     whole = ("  inside:\n", "  inside:\n    when: $(inputs.count > 0)\n")
-    inner = saying("          out: [cut]\n")
+    inner = requiring_sandbox("          out: [cut]\n")
     compiled = compile_template(edited(WITH_FIELDS, whole, inner, ONE_LIST, text=NESTED), name="t")
     assert [error.message for error in compiled.errors if "sandbox" in error.message] == [
         "'sluice:sandbox' belongs to a step or the workflow, not here: this one runs inside a job"
@@ -70,20 +71,24 @@ def test_a_step_of_a_workflow_inside_a_job_cannot_have_its_own() -> None:
         ([("requirements:\n", f"requirements:\n  {IMAGE}\n")], []),
     ],
 )
-def test_a_tool_that_has_to_run_in_a_container_needs_no_sandbox(
+def test_tool_in_a_required_container_needs_no_sandbox(
     edits: list[tuple[str, str]], needing: list[str]
 ) -> None:
-    assert in_sandbox(ON_WORKFLOW, *edits) == needing
+    assert sandboxed_steps(ON_WORKFLOW, *edits) == needing
 
 
-def test_a_workflow_inside_a_job_needs_one_unless_each_of_its_tools_has_a_container() -> None:
-    outer = saying("    out: [cleaned, lines]\n")
+def test_nested_job_needs_a_sandbox_unless_all_its_tools_have_containers() -> None:
+    outer = requiring_sandbox("    out: [cleaned, lines]\n")
     text = edited(WITH_FIELDS, outer, text=INSIDE)
     some = text.replace("{ToolTimeLimit", f"{{{IMAGE}, ToolTimeLimit")
     every = some.replace("{EnvVarRequirement", f"{{{IMAGE}, EnvVarRequirement")
-    assert [in_sandbox(text=each) for each in (text, some, every)] == [["clean"], ["clean"], []]
+    assert [sandboxed_steps(text=each) for each in (text, some, every)] == [
+        ["clean"],
+        ["clean"],
+        [],
+    ]
 
 
-def test_a_tool_that_only_the_job_knows_needs_one_whatever_stands_in_the_template() -> None:
+def test_invoked_tool_needs_a_sandbox_even_if_the_template_names_a_container() -> None:
     invoke = INVOKE.replace("{ToolTimeLimit", f"{{{IMAGE}, ToolTimeLimit")
-    assert in_sandbox(ON_WORKFLOW, ("steps:\n", invoke)) == ["invoke", "count", "join"]
+    assert sandboxed_steps(ON_WORKFLOW, ("steps:\n", invoke)) == ["invoke", "count", "join"]

@@ -1,6 +1,7 @@
-"""What plans say of steps over values, and over each with each."""
+"""Plans of steps that scatter over values, cross products, and file parameters."""
 
-from sluice.contracts.plan import (
+from sluice.contracts.common.states import EntryKind, InputMode, TaskMode
+from sluice.contracts.templates.plan import (
     Constant,
     DataEntries,
     ParameterRef,
@@ -8,7 +9,6 @@ from sluice.contracts.plan import (
     SecondaryFile,
     Source,
 )
-from sluice.contracts.states import EntryKind, InputMode, TaskMode
 from tests.unit.cwl.samples import GRAPH, OF_VALUES, edited, plan_of
 
 SWEEP = """\
@@ -32,8 +32,8 @@ steps:
 """
 
 
-def test_a_step_over_values_has_the_lists_among_its_arguments() -> None:
-    """It belongs to the data set, of which its jobs get nothing by that."""
+def test_step_over_values_has_the_lists_as_arguments() -> None:
+    """The step belongs to the data set, but its jobs get no file of it from the scatter."""
     (step,) = plan_of(SWEEP).steps
     assert step.mode is TaskMode.MAP
     assert step.needs.items == ["cut", "word"]
@@ -52,7 +52,7 @@ def test_a_step_over_values_has_the_lists_among_its_arguments() -> None:
     assert (step.cross, step.inputs_that_come) == ([], [])
 
 
-def test_each_with_each_is_written_in_the_order_of_the_template() -> None:
+def test_cross_product_keeps_the_order_of_the_scatter() -> None:
     text = edited(("dotproduct", "flat_crossproduct"), ("[cut, word]", "[word, cut]"), text=SWEEP)
     (step,) = plan_of(text).steps
     assert step.cross == ["word", "cut"]
@@ -82,17 +82,17 @@ steps:
 """
 
 
-def test_the_first_is_the_data_set_and_others_are_given_by_name() -> None:
+def test_first_file_list_is_the_data_set_and_others_are_parameters() -> None:
     plan = plan_of(PAIRS)
     assert (plan.data_input, plan.dataset_parameters) == ("frames", ["mates"])
     assert plan.parameters["mates"].required
     (step,) = plan.steps
-    assert step.by_place, "each is numbered by itself"
+    assert step.by_place, "each data set has its own numbers"
     assert not step.takes_as_they_come
     assert [given.source.port for given in step.inputs] == ["frames", "mates"]
 
 
-def test_a_step_may_take_one_that_is_given_by_name_alone() -> None:
+def test_step_may_read_only_a_data_set_parameter() -> None:
     alone = edited(
         ("scatter: [frame, mate]\n    scatterMethod: dotproduct", "scatter: mate"),
         ("{frame: frames, mate: mates}", "{mate: mates}"),
@@ -107,8 +107,8 @@ def test_a_step_may_take_one_that_is_given_by_name_alone() -> None:
     assert not step.by_place
 
 
-def test_a_template_of_values_alone_has_no_data_set() -> None:
-    """What stands for it is not deleted, so that a chain can run again."""
+def test_template_with_only_values_has_no_data_set() -> None:
+    """The placeholder of the data set is kept, so that a chain can run again."""
     plan = plan_of(OF_VALUES)
     assert (plan.data_input, plan.takes_dataset) == ("", False)
     assert set(plan.parameters) == {"cuts", "note", "words"}
@@ -121,8 +121,8 @@ def test_a_template_of_values_alone_has_no_data_set() -> None:
     assert plan_of(kept).retention == Retention(input="keep", logs="keep")
 
 
-def test_a_step_without_data_set_runs_once() -> None:
-    """A file that is a parameter is given to its job, and may be missing."""
+def test_step_without_data_set_runs_once() -> None:
+    """Its job gets an optional file parameter."""
     plan = plan_of(OF_VALUES)
     sweep, once, join = plan.steps
     nothing = Source(step=None, port="")
@@ -136,7 +136,7 @@ def test_a_step_without_data_set_runs_once() -> None:
     assert (join.mode, join.single) == (TaskMode.MERGE, False)
 
 
-#: Parameters that are files and directories, with what is asked of each.
+#: Parameters that are files and directories, with the requirements on each.
 OF_FILES = """\
 cwlVersion: v1.2
 class: Workflow
@@ -180,8 +180,8 @@ steps:
 """
 
 
-def test_parameters_say_what_their_data_sets_hold() -> None:
-    """Whoever brings them in has to know; plain files say nothing."""
+def test_parameters_describe_the_entries_of_their_data_sets() -> None:
+    """The person who uploads the files needs the description; plain files have none."""
     plan = plan_of(OF_FILES)
     directory = DataEntries(type="Directory")
     assert {name: parameter.entries for name, parameter in plan.parameters.items()} == {
@@ -211,8 +211,8 @@ def test_parameters_say_what_their_data_sets_hold() -> None:
     ]
 
 
-def test_a_file_that_comes_by_default_is_an_argument_of_its_steps() -> None:
-    """It is read as a data set where a chain is given one, which is in its place then."""
+def test_default_file_is_an_argument_of_its_steps() -> None:
+    """A data set that a chain gives for the parameter replaces the default."""
     plan = plan_of(OF_FILES)
     words = plan.parameters["words"]
     assert (words.required, words.default) == (False, None)

@@ -1,11 +1,11 @@
-"""Parameters that are secrets: where they may go, and what becomes of them in the plan."""
+"""Secret parameters: where a template may use them, and what the plan contains."""
 
-# ruff: noqa: E501 (a case is one line, so that the table can be read)
+# ruff: noqa: E501 (one case a line keeps the table readable)
 
 import pytest
 
-from sluice.contracts.plan import Plan
-from sluice.contracts.secrets import SecretRef
+from sluice.contracts.access.secrets import SecretRef
+from sluice.contracts.templates.plan import Plan
 from sluice.cwl import compile_template
 from tests.unit.cwl.samples import edited, unmarked
 
@@ -72,7 +72,7 @@ NESTED = """\
             outputs: {answer: stdout}
 """
 TOOL = TEMPLATE[TEMPLATE.index("    run:\n") :]
-#: The nested workflow scatters, so that its steps become the template's.
+#: The nested workflow scatters, so that its steps become steps of the plan.
 APART = (
     NESTED.replace("frame: File, key", 'frame: "File[]", key')
     .replace("        inner:\n", "        inner:\n          scatter: frame\n")
@@ -86,7 +86,7 @@ def plan_of(*edits: tuple[str, str]) -> Plan:
     return compiled.plan
 
 
-def test_it_is_no_parameter_that_anybody_gives() -> None:
+def test_secret_is_not_a_parameter_of_the_chain() -> None:
     plan = plan_of()
     ref = SecretRef(name="places-api")
     assert plan.secrets == {"token": ref}
@@ -95,17 +95,17 @@ def test_it_is_no_parameter_that_anybody_gives() -> None:
     [step] = plan.steps
     assert step.needs.secrets == {"key": ref}
     assert set(step.arguments) == {"run"}
-    assert "Secrets" not in str(step.tool), "which inputs are secrets, the step's needs say"
+    assert "Secrets" not in str(step.tool), "the tool still has the Secrets hint"
 
 
-def test_a_plan_without_secrets_is_as_before() -> None:
+def test_plan_without_secrets_omits_the_field() -> None:
     plan = plan_of(("token: secret:places-api, ", ""), ("{secrets: [key]}", "{secrets: []}"))
     written = plan.model_dump(mode="json")
     assert "secrets" not in written
     assert {"secrets", "sandbox"}.isdisjoint(written["steps"][0])
 
 
-#: A second step, whose tool gets none.
+#: Adds a second step, whose tool gets no secret.
 WITH_ANOTHER = (
     TOOL
     + """\
@@ -133,7 +133,7 @@ IMAGE = "DockerRequirement: {dockerPull: 'debian:12'}"
         ([("      requirements:\n", f"      requirements:\n        {IMAGE}\n")], []),
     ],
 )
-def test_tools_that_get_one_need_a_sandbox_where_no_container_keeps_them(
+def test_tool_with_a_secret_needs_a_sandbox_unless_it_runs_in_a_container(
     edits: list[tuple[str, str]], needing: list[str]
 ) -> None:
     assert [step.name for step in plan_of(*edits).steps if step.needs.sandbox] == needing
@@ -149,21 +149,21 @@ def test_tools_that_get_one_need_a_sandbox_where_no_container_keeps_them(
         ('        answer: stdout\n', '        answer: stdout\n      arguments: [$(inputs.run), $(inputs.keys), \'$(inputs["run"])\', "$(inputs.run + 1)"]\n'),
     ],
 )  # fmt: skip
-def test_what_is_said_otherwise_is_the_same(edit: tuple[str, str]) -> None:
+def test_equivalent_forms_of_a_secret_give_the_same_plan(edit: tuple[str, str]) -> None:
     edits = (
         [edit] if "keys" not in edit[1] else [(edit[0], edit[1].replace("$(inputs.keys), ", ""))]
     )
     assert plan_of(*edits).steps[0].needs.secrets == {"key": SecretRef(name="places-api")}
 
 
-def test_it_is_followed_into_a_workflow_that_runs_inside_a_job() -> None:
+def test_secret_reaches_a_nested_workflow_inside_a_job() -> None:
     [step] = plan_of((TOOL, NESTED)).steps
     assert step.tool["class"] == "Workflow"
     assert step.needs.secrets == {"key": SecretRef(name="places-api")}
     assert "Secrets" not in str(step.tool)
 
 
-def test_it_is_followed_into_a_workflow_that_is_taken_apart() -> None:
+def test_secret_reaches_the_steps_of_a_nested_workflow() -> None:
     [step] = plan_of((TOOL, APART), ("    scatter: frame\n    in", "    in")).steps
     assert step.name == "ask.inner"
     assert step.needs.secrets == {"token": SecretRef(name="places-api")}
@@ -209,7 +209,7 @@ CASES: dict[str, tuple[list[tuple[str, str]], list[str]]] = {
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_every_other_way_is_refused_with_its_place(case: str) -> None:
+def test_use_of_a_secret_outside_allowed_places_is_refused_with_its_place(case: str) -> None:
     edits, messages = CASES[case]
     text, places = unmarked(edited(*edits, text=TEMPLATE))
     compiled = compile_template(text, name="places")

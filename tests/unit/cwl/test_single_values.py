@@ -1,9 +1,9 @@
-"""Steps that run once on single values, and what is told of values that are not given."""
+"""Steps that run once on single values, and warnings about missing values."""
 
 import pytest
 
-from sluice.contracts.plan import PlanStep
-from sluice.contracts.problems import Finding
+from sluice.contracts.common.problems import Finding
+from sluice.contracts.templates.plan import PlanStep
 from sluice.cwl import compile_template
 
 _HEAD = """\
@@ -38,11 +38,13 @@ steps:
 """
 
 
-def compiled(
+def compile_last_step(
     given: str, types: str, *, more: str = "", head: str = _HEAD
 ) -> tuple[PlanStep, list[Finding]]:
-    """The last step's plan, with these inputs of the step and types of its tool, and what is told
-    of it."""
+    """Return the plan of the last step and the findings about it.
+
+    ``given`` are the inputs of the step, ``types`` those of its tool.
+    """
     last = f"""\
   last:
     in: {{{given}}}
@@ -56,8 +58,8 @@ def compiled(
     return found.plan.step("last"), [finding for finding in found.findings if finding.line == line]
 
 
-def test_a_step_on_single_values_has_one_job_whether_they_are_given_or_not() -> None:
-    step, told = compiled("x: join/o, y: join/o", "x: File?, y: File?")
+def test_step_on_single_values_has_one_job_even_if_they_are_missing() -> None:
+    step, told = compile_last_step("x: join/o, y: join/o", "x: File?, y: File?")
     assert (step.single, step.main_input.optional, told) == (True, True, [])
     assert [(side.port, side.optional) for side in step.inputs[1:]] == [("y", True)]
 
@@ -71,23 +73,21 @@ def test_a_step_on_single_values_has_one_job_whether_they_are_given_or_not() -> 
         ("x: join/o, f: files", "x: File?, f: File", "scatter: f"),
     ],
 )
-def test_where_the_data_makes_the_jobs_anyway_none_is_asked_for(
-    given: str, types: str, more: str
-) -> None:
-    assert not compiled(given, types, more=more)[0].single
+def test_step_with_jobs_from_its_data_is_not_single(given: str, types: str, more: str) -> None:
+    assert not compile_last_step(given, types, more=more)[0].single
 
 
-def test_each_group_of_a_merge_has_a_job_of_its_own() -> None:
+def test_merge_with_groups_is_not_single() -> None:
     head = _HEAD.replace(
         "    when: $(inputs.go)\n", "    when: $(inputs.go)\n    sluice:merge: {files: 2}\n"
     )
-    assert not compiled("x: join/o", "x: File?", head=head)[0].single
+    assert not compile_last_step("x: join/o", "x: File?", head=head)[0].single
     tree = head.replace("    when: $(inputs.go)\n", "").replace(
         "{files: 2}", "{files: 2, tree: true}"
     )
     tree = tree.replace("{f: files, go: fast}", "{f: files}")
-    assert not compiled("x: join/o", "x: File?", head=tree)[0].single, (
-        "the last of a tree is always there"
+    assert not compile_last_step("x: join/o", "x: File?", head=tree)[0].single, (
+        "the last job of a merge tree always exists"
     )
 
 
@@ -99,13 +99,13 @@ def test_each_group_of_a_merge_has_a_job_of_its_own() -> None:
         ("x: join/o", "x: File", "when: $(inputs.x !== null)"),
     ],
 )
-def test_what_has_its_say_before_the_type_can_do_without(given: str, types: str, more: str) -> None:
-    step, told = compiled(given, types, more=more)
+def test_default_or_expression_allows_a_missing_value(given: str, types: str, more: str) -> None:
+    step, told = compile_last_step(given, types, more=more)
     assert (step.single, step.main_input.optional, told) == (True, True, [])
 
 
-def test_what_the_tool_needs_is_told() -> None:
-    step, told = compiled("x: join/o", "x: File")
+def test_required_value_that_may_be_missing_gives_a_warning() -> None:
+    step, told = compile_last_step("x: join/o", "x: File")
     assert (step.single, step.main_input.optional) == (True, False)
     assert [finding.severity for finding in told] == ["warning"]
     assert told[0].message.endswith(
@@ -122,8 +122,8 @@ def test_what_the_tool_needs_is_told() -> None:
         ("x: {source: keep/o, valueFrom: $(self.length)}", "x: int", ""),
     ],
 )
-def test_nulls_that_others_would_pass_on_are_told(given: str, types: str, more: str) -> None:
-    _, told = compiled(given, types, more=more)
+def test_nulls_that_would_be_left_out_give_a_warning(given: str, types: str, more: str) -> None:
+    _, told = compile_last_step(given, types, more=more)
     assert [finding.severity for finding in told] == ["warning"]
     assert "those that are missing are left out" in told[0].message
     assert "write 'pickValue: all_non_null'" in told[0].message
@@ -131,7 +131,7 @@ def test_nulls_that_others_would_pass_on_are_told(given: str, types: str, more: 
     chosen = (
         f"x: {{source: {written}, pickValue: all_non_null{', valueFrom' * bool(rest)}{rest or '}'}"
     )
-    assert compiled(chosen, types, more=more)[1] == []
+    assert compile_last_step(chosen, types, more=more)[1] == []
 
 
 @pytest.mark.parametrize(
@@ -150,13 +150,17 @@ def test_nulls_that_others_would_pass_on_are_told(given: str, types: str, more: 
         ),
     ],
 )
-def test_of_pairs_only_what_none_has_is_left_out(given: str, types: str, told: list[str]) -> None:
-    _, found = compiled(given, types, more="scatter: [x, y]\n    scatterMethod: dotproduct")
+def test_pair_is_left_out_only_if_both_files_are_missing(
+    given: str, types: str, told: list[str]
+) -> None:
+    _, found = compile_last_step(
+        given, types, more="scatter: [x, y]\n    scatterMethod: dotproduct"
+    )
     assert len(found) == len(told)
     assert all(part in finding.message for part, finding in zip(told, found, strict=True))
 
 
-def test_an_output_of_the_workflow_has_no_nulls_either() -> None:
+def test_nulls_of_a_workflow_output_give_a_warning() -> None:
     kept = (
         "{o: {type: Any, outputSource: last/o}, kept: {type: {type: array, items: ['null', File]},"
         " outputSource: keep/o}}"

@@ -1,11 +1,11 @@
-"""Which data sets hold bundles, and how steps take what is no plain file."""
+"""Bundles in data sets: directories, lists, values, and files with secondary files."""
 
 from pathlib import Path
 
 import pytest
 
-from sluice.contracts.plan import DataEntries, Plan, SecondaryFile
-from sluice.contracts.states import EntryKind, InputMode, TaskMode
+from sluice.contracts.common.states import EntryKind, InputMode, TaskMode
+from sluice.contracts.templates.plan import DataEntries, Plan, SecondaryFile
 from sluice.cwl import compile_template
 from tests.unit.cwl.samples import LINEAR, edited
 
@@ -49,22 +49,22 @@ def test_directories_are_bundles() -> None:
     ]
 
 
-def test_a_list_that_is_scattered_over_is_spread_and_others_are_values() -> None:
+def test_scattered_list_is_spread_and_other_lists_are_values() -> None:
     plan = template("lists")
     assert [(o.kind, o.spread) for o in plan.step("cut").outputs] == [(FILE, True)]
     assert [(o.kind, o.spread) for o in plan.step("halve").outputs] == [(BUNDLE, False)]
     modes = {step.name: (step.mode, step.main_input.kind) for step in plan.steps}
     assert modes["number"] == (TaskMode.MAP, FILE)
-    assert modes["join"] == (TaskMode.MAP, BUNDLE), "one list for each job"
+    assert modes["join"] == (TaskMode.MAP, BUNDLE), "each job takes a list"
     assert modes["whole"] == (TaskMode.MERGE, BUNDLE)
     assert modes["again"] == (
         TaskMode.MERGE,
         FILE,
-    ), "what is spread is whole to those who do not scatter"
+    ), "a step that does not scatter takes the spread list whole"
     assert {output.name: output.single for output in plan.outputs}["lines"] is False
 
 
-def test_a_list_of_one_job_that_nobody_scatters_over_is_one_value() -> None:
+def test_list_output_is_one_value_unless_a_step_scatters_over_it() -> None:
     text = edited(
         ("joined: stdout", "joined: {type: 'File[]', outputBinding: {glob: '*'}}"),
         ("    type: File\n    out", "    type: File[]\n    out"),
@@ -73,7 +73,7 @@ def test_a_list_of_one_job_that_nobody_scatters_over_is_one_value() -> None:
     assert [(output.kind, output.spread) for output in join.outputs] == [(BUNDLE, False)]
 
 
-def test_files_that_may_have_others_beside_them_are_bundles_wherever_they_go() -> None:
+def test_files_with_secondary_files_are_bundles_in_all_steps() -> None:
     plan = template("secondary")
     assert kinds(plan)["index"] == (FILE, [BUNDLE])
     assert [kinds(plan)[step] for step in ("look", "count", "shout")] == [(BUNDLE, [FILE])] * 3
@@ -144,7 +144,7 @@ def test_directories_can_be_the_data_set() -> None:
     assert plan_of(LINEAR).data_entries == DataEntries()
 
 
-def test_a_tool_that_takes_anything_is_told_by_a_workflow_around_it() -> None:
+def test_tool_with_input_any_is_wrapped_in_a_workflow() -> None:
     join = plan_of(edited(("parts: File[]", "parts: Any"))).step("join")
     assert (join.mode, join.main_input.kind, join.tool["class"]) == (
         TaskMode.MERGE,
@@ -155,14 +155,14 @@ def test_a_tool_that_takes_anything_is_told_by_a_workflow_around_it() -> None:
 
 
 @pytest.mark.parametrize("edit", [("all:\n    type: File\n", "all:\n    type: int\n")])
-def test_types_of_values_must_fit(edit: tuple[str, str]) -> None:
+def test_misfit_of_value_types_is_refused(edit: tuple[str, str]) -> None:
     compiled = compile_template(edited(edit), name="t")
     assert [error.message for error in compiled.errors] == [
         "output 'all' takes int, and 'join/joined' is File"
     ]
 
 
-def test_a_list_of_each_group_cannot_be_scattered_over() -> None:
+def test_list_of_a_grouped_merge_cannot_be_scattered() -> None:
     text = edited(
         ("joined: stdout", "joined: {type: 'File[]', outputBinding: {glob: '*'}}"),
         (

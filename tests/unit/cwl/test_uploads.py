@@ -1,5 +1,4 @@
-"""Templates of several files, as they come over the network: only what is in the upload can be
-read."""
+"""Templates of several uploaded files; the compiler reads only what is in the upload."""
 
 import io
 import os
@@ -29,7 +28,7 @@ FILES: dict[str, str | bytes] = {"flow/workflow.cwl": WORKFLOW, "flow/tools/join
 
 
 def with_doc(doc: str) -> str:
-    """The workflow with another ``doc``."""
+    """Return the workflow with another ``doc``."""
     first, _, rest = WORKFLOW.partition("doc: ")
     return f"{first}doc: {doc}\n{rest.partition(chr(10))[2]}"
 
@@ -54,7 +53,7 @@ def refusals(files: dict[str, str | bytes] | bytes) -> str:
     return "\n".join(map(str, caught.value.findings))
 
 
-def test_several_files_are_one_template_and_stay_as_written() -> None:
+def test_several_files_form_one_template_and_stay_unchanged() -> None:
     upload = take_files(unpack_zip(zipped(FILES)))
     assert upload.texts == FILES
     compiled = compile_upload(upload, name="t")
@@ -88,7 +87,7 @@ def test_findings_name_the_file_and_the_place_in_it() -> None:
         ("picture.png", "is not text in UTF-8"),
     ],
 )
-def test_nothing_outside_of_the_upload_is_read(
+def test_compiler_reads_nothing_outside_the_upload(
     run: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "secret.cwl").write_text(TOOL)
@@ -110,7 +109,7 @@ def test_nothing_outside_of_the_upload_is_read(
         assert any(message in found for _, _, found in found_there), found_there
 
 
-def test_the_main_file_is_the_workflow_that_nobody_refers_to() -> None:
+def test_workflow_without_references_to_it_is_the_main_file() -> None:
     inner = {"inner.cwl": LINEAR, "readme.md": "no CWL", "notes.yml": "a: 1\n"}
     outer = LINEAR.replace("class: Workflow", "class: Workflow\nlabel: outer", 1)
     assert compile_upload(take_files(inner), name="t").main == "inner.cwl"
@@ -131,13 +130,13 @@ def test_the_main_file_is_the_workflow_that_nobody_refers_to() -> None:
     )
 
 
-def test_a_file_that_cannot_be_read_may_be_the_workflow() -> None:
+def test_unreadable_file_may_be_the_main_file() -> None:
     ((file, _, message),) = errors_of(take_files({"broken.cwl": "class: [", "inner.cwl": LINEAR}))
     assert file == "broken.cwl"
     assert "not YAML" in message
 
 
-def test_a_file_of_a_graph_brings_what_its_process_needs() -> None:
+def test_process_of_a_graph_brings_the_processes_it_runs() -> None:
     graph = """cwlVersion: v1.2
 $graph:
 - id: outer
@@ -161,7 +160,7 @@ $graph:
     )
 
 
-def test_files_that_name_each_other_again_and_again_are_stopped() -> None:
+def test_exponential_imports_are_stopped() -> None:
     files: dict[str, str | bytes] = {
         "workflow.cwl": with_doc("{$import: l0.yml}"),
         "tools/join.cwl": TOOL,
@@ -177,7 +176,7 @@ def test_files_that_name_each_other_again_and_again_are_stopped() -> None:
     assert any("more than 2 MiB" in message for _, _, message in errors_of(take_files(files)))
 
 
-def test_what_is_no_text_is_left_out_with_a_warning() -> None:
+def test_binary_file_is_left_out_with_a_warning() -> None:
     compiled = compile_upload(
         take_files(FILES | {"flow/a.png": b"\xff", "flow/nul.txt": "a\x00b"}), name="t"
     ).compiled
@@ -215,16 +214,16 @@ def test_hidden_files_are_left_out() -> None:
         "x" * 241,
     ],
 )
-def test_names_that_lead_elsewhere_are_refused(name: str) -> None:
+def test_file_names_with_unsafe_paths_are_refused(name: str) -> None:
     assert "path" in refusals({name: "x"})
     assert "path" in refusals(zipped({name: "x"}))
 
 
-def test_a_zip_that_is_larger_than_it_looks_is_stopped_while_it_is_unpacked() -> None:
+def test_zip_bomb_is_stopped_while_it_is_unpacked() -> None:
     bomb = zipped({"big.cwl": b"0" * 300_000_000})
     assert len(bomb) < 400_000
     assert "more than 2097152 bytes (2 MiB) unpacked" in refusals(bomb)
-    # It says that it is small.
+    # Make the entry claim a small size.
     small = bytearray(bomb)
     where = small.rfind(b"PK\x01\x02")
     small[where + 24 : where + 28] = (10).to_bytes(4, "little")
@@ -234,7 +233,7 @@ def test_a_zip_that_is_larger_than_it_looks_is_stopped_while_it_is_unpacked() ->
     assert "501 files" in refusals(zipped({f"{number}.txt": b"" for number in range(501)}))
 
 
-def test_links_and_other_odd_entries_of_a_zip_are_refused() -> None:
+def test_links_and_special_entries_of_a_zip_are_refused() -> None:
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
         link = zipfile.ZipInfo("flow/tools/join.cwl")
@@ -266,22 +265,22 @@ def test_links_and_other_odd_entries_of_a_zip_are_refused() -> None:
     [b"PK\x03\x04", b"PK\x05\x06" + b"\0" * 10, zipped({"a.cwl": "x" * 5000})[:-30], b""],
     ids=["start", "end", "cut", "empty"],
 )
-def test_a_broken_zip_is_refused(data: bytes) -> None:
+def test_broken_zip_is_refused(data: bytes) -> None:
     assert "the zip cannot be read" in refusals(data)
 
 
-def test_a_zip_is_known_by_its_beginning() -> None:
+def test_zip_is_recognized_by_its_first_bytes() -> None:
     assert is_zip(zipped(FILES))
     assert is_zip(zipped({}))
     assert not is_zip(b"cwlVersion: v1.2")
 
 
-def test_an_empty_zip_and_no_files_are_refused() -> None:
+def test_empty_upload_is_refused() -> None:
     assert "there is no file" in refusals(zipped({}))
     assert "there is no file" in refusals({})
 
 
-def test_files_are_gathered_from_a_disk_as_written(tmp_path: Path) -> None:
+def test_files_on_disk_are_gathered_unchanged(tmp_path: Path) -> None:
     for name, text in {
         "flow/sub/workflow.cwl": WORKFLOW.replace("tools/", "../tools/"),
         "flow/tools/join.cwl": TOOL.replace("\n", "\r\n"),
@@ -298,8 +297,8 @@ def test_files_are_gathered_from_a_disk_as_written(tmp_path: Path) -> None:
     assert compile_upload(take_files(files, main=main), name="t").compiled.plan is not None
 
 
-def test_the_checks_need_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Same findings with every way out cut, however foreign the addresses in the text are."""
+def test_checks_use_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The findings are the same without network, also for texts with foreign addresses."""
     foreign = WORKFLOW.replace(
         "class: Workflow",
         "class: Workflow\n$namespaces: {edam: 'http://127.0.0.1:9/edam_'}\n$schemas: ['http://127.0.0.1:9/x.owl']",
@@ -337,10 +336,10 @@ def test_the_checks_need_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
         socket.create_connection(("127.0.0.1", 9))
 
 
-def test_nothing_is_written_to_the_disk_and_no_file_read_that_the_upload_names(
+def test_compiler_opens_no_file_on_disk(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    compile_upload(take_files(FILES), name="t")  # what is read when the libraries start
+    compile_upload(take_files(FILES), name="t")  # let the libraries read their own files
     opened: list[str] = []
     really = os.open
 

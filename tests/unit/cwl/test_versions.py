@@ -1,11 +1,11 @@
-"""Templates whose files are of several CWL versions."""
+"""Templates whose files have different CWL versions."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sluice.contracts.plan import Plan
+from sluice.contracts.templates.plan import Plan
 from sluice.cwl.compiler import compile_file
 
 _WORKFLOW = """\
@@ -54,13 +54,12 @@ def _plan(folder: Path, workflow: str, **files: str) -> Plan:
     return compiled.plan
 
 
-def _of(version: str, text: str, run: str = "tool.cwl") -> str:
+def _filled(version: str, text: str, run: str = "tool.cwl") -> str:
     return text.replace("VERSION", version).replace("RUN", run)
 
 
 def _versions(process: dict[str, Any]) -> Any:
-    """The version of a process, and of each that it runs; None where it is that of what is around
-    it."""
+    """Return the version of a process and of each nested process; None if it is inherited."""
     steps = process.get("steps", {})
     inside = {name: _versions(step["run"]) for name, step in steps.items()}
     return (process.get("cwlVersion"), inside) if inside else process.get("cwlVersion")
@@ -74,10 +73,10 @@ def _versions(process: dict[str, Any]) -> Any:
         ("v1.1", "v1.0", ("v1.1", {"run": "v1.0"})),
     ],
 )
-def test_the_step_is_of_the_workflows_version_and_its_tool_of_its_own(
+def test_step_has_the_version_of_its_workflow_and_tool_its_own(
     tmp_path: Path, workflow: str, tool: str, versions: Any
 ) -> None:
-    step = _plan(tmp_path, _of(workflow, _WORKFLOW), tool=_of(tool, _TOOL)).steps[0]
+    step = _plan(tmp_path, _filled(workflow, _WORKFLOW), tool=_filled(tool, _TOOL)).steps[0]
     assert _versions(step.tool) == versions
 
 
@@ -89,20 +88,20 @@ def test_the_step_is_of_the_workflows_version_and_its_tool_of_its_own(
         ("v1.0", "v1.2", ("v1.0", {"inner": "v1.2", "inline": None})),
     ],
 )
-def test_each_process_inside_a_nested_workflow_keeps_its_version(
+def test_process_in_a_nested_workflow_keeps_its_version(
     tmp_path: Path, nested: str, tool: str, versions: Any
 ) -> None:
-    workflow = _of("v1.2", _WORKFLOW, "nested.cwl")
-    step = _plan(tmp_path, workflow, nested=_of(nested, _NESTED), tool=_of(tool, _TOOL)).steps[0]
+    workflow = _filled("v1.2", _WORKFLOW, "nested.cwl")
+    step = _plan(
+        tmp_path, workflow, nested=_filled(nested, _NESTED), tool=_filled(tool, _TOOL)
+    ).steps[0]
     assert _versions(step.tool) == ("v1.2", {"run": versions})
 
 
 @pytest.mark.parametrize("version", ["v1.0", "v1.1", "v1.2"])
-def test_a_tool_that_asks_for_no_memory_is_known_to_have_asked_for_none(
-    tmp_path: Path, version: str
-) -> None:
+def test_tool_without_memory_request_is_recorded_as_such(tmp_path: Path, version: str) -> None:
     plain = _WORKFLOW.replace(", n: {valueFrom: $(1)}", "")
-    step = _plan(tmp_path, _of("v1.2", plain), tool=_of(version, _TOOL)).steps[0]
+    step = _plan(tmp_path, _filled("v1.2", plain), tool=_filled(version, _TOOL)).steps[0]
     assert (step.tool["class"], step.tool["cwlVersion"], step.needs.resources.ram) == (
         "CommandLineTool",
         version,
@@ -111,8 +110,8 @@ def test_a_tool_that_asks_for_no_memory_is_known_to_have_asked_for_none(
     assert step.needs.resources.counted_ram == 256
 
 
-def test_expressions_of_a_step_are_worked_out_with_the_workflows_functions(tmp_path: Path) -> None:
-    tool = _plan(tmp_path, _of("v1.2", _WORKFLOW), tool=_of("v1.2", _TOOL)).steps[0].tool
+def test_expressions_of_a_step_use_the_library_of_the_workflow(tmp_path: Path) -> None:
+    tool = _plan(tmp_path, _filled("v1.2", _WORKFLOW), tool=_filled("v1.2", _TOOL)).steps[0].tool
 
     def libraries(process: dict[str, Any]) -> list[Any]:
         return [
@@ -125,9 +124,9 @@ def test_expressions_of_a_step_are_worked_out_with_the_workflows_functions(tmp_p
     assert libraries(tool["steps"]["run"]["run"]) == [["of the tool"]]
 
 
-def test_a_version_inside_a_file_has_no_effect_and_is_told(tmp_path: Path) -> None:
-    inline = _of("v1.0", _TOOL).replace("\n", "\n      ").rstrip()
-    workflow = _of("v1.2", _WORKFLOW, f"\n      {inline}\n")
+def test_version_inside_a_file_has_no_effect_and_gives_a_warning(tmp_path: Path) -> None:
+    inline = _filled("v1.0", _TOOL).replace("\n", "\n      ").rstrip()
+    workflow = _filled("v1.2", _WORKFLOW, f"\n      {inline}\n")
     (tmp_path / "workflow.cwl").write_text(workflow)
     compiled, _ = compile_file(tmp_path / "workflow.cwl", name="t")
     assert compiled.plan is not None, compiled.findings

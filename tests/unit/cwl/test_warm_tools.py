@@ -1,11 +1,11 @@
-"""Tools that stay loaded: what the plan has of them, and what is refused."""
+"""Compilation of warm workers: what the plan contains, and which templates are refused."""
 
 import json
 
 import pytest
 from ruamel.yaml import YAML
 
-from sluice.contracts.needs import Needs, Warm
+from sluice.contracts.jobs.needs import Needs, Warm
 from sluice.cwl import compile_template
 from tests.unit.cwl.samples import LINEAR, edited, plan_of, unmarked
 
@@ -18,19 +18,19 @@ def needs(*edits: tuple[str, str]) -> dict[str, Needs]:
     return {step.name: step.needs for step in plan_of(edited(*edits)).steps}
 
 
-def test_a_step_says_what_decides_what_is_loaded_and_for_how_long() -> None:
+def test_step_declares_the_key_and_lifetime_of_a_warm_worker() -> None:
     found = needs(WARM)
     assert found["count"].warm == Warm(key=["limit"], idle=60, jobs=5)
     assert found["join"].warm is None
 
 
 @pytest.mark.parametrize("written", ["true", "{}"])
-def test_a_tool_that_loads_the_same_for_all_jobs_needs_no_key(written: str) -> None:
+def test_warm_worker_without_key_serves_all_jobs(written: str) -> None:
     assert needs((BOUNDARY, f"sluice:warm: {written}"))["count"].warm == Warm()
 
 
-def test_a_step_that_says_nothing_says_nothing_in_the_plan() -> None:
-    """The release before reads it."""
+def test_plan_of_a_step_without_warm_omits_the_field() -> None:
+    """The previous release must be able to read the plan."""
     count, join = (step.model_dump(mode="json") for step in plan_of(edited(WARM)).steps)
     assert ("warm" in count, "warm" in join) == (True, False)
 
@@ -46,14 +46,14 @@ TOOL = "      baseCommand: [head, -n]\n"
         ("sluice:warm: false", None),
     ],
 )
-def test_a_tool_may_say_it_itself_where_its_step_says_nothing(step: str, warm: Warm | None) -> None:
+def test_tool_declares_a_warm_worker_unless_its_step_does(step: str, warm: Warm | None) -> None:
     of_tool = (TOOL, f"{TOOL}      sluice:warm: {{key: [limit]}}\n")
     assert needs((BOUNDARY, step), of_tool)["count"].warm == warm
     [executable] = [one.tool for one in plan_of(edited(of_tool)).steps if one.name == "count"]
-    assert "warm" not in str(executable), "it is not in what pilots run"
+    assert "warm" not in str(executable), "pilots would get the warm field in the tool"
 
 
-def test_a_tool_that_several_steps_run_says_it_for_all() -> None:
+def test_warm_tool_applies_to_each_step_that_runs_it() -> None:
     documents = edited((TOOL, f"{TOOL}      sluice:warm: true\n"))
     whole = YAML(typ="safe").load(documents)
     tool = whole["steps"]["count"].pop("run") | {"id": "head"}
@@ -72,7 +72,7 @@ def test_a_tool_that_several_steps_run_says_it_for_all() -> None:
     assert [step.needs.warm for step in found.plan.steps] == [Warm(), Warm(), None]
 
 
-# ruff: noqa: E501 - a case on a line
+# ruff: noqa: E501 - one case a line
 REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
     "a key that is no input": (
         [(BOUNDARY, "sluice:warm: {¦key: [limits]}")],
@@ -154,7 +154,7 @@ REFUSED: dict[str, tuple[list[tuple[str, str]], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_what_depends_on_the_job_and_cannot_come_with_it_is_refused_with_its_place(
+def test_tool_unfit_for_a_warm_worker_is_refused_with_its_place(
     case: str,
 ) -> None:
     edits, message = REFUSED[case]
@@ -164,7 +164,7 @@ def test_what_depends_on_the_job_and_cannot_come_with_it_is_refused_with_its_pla
     assert message in errors[0].message
 
 
-def test_an_environment_that_is_the_same_for_all_jobs_is_none_of_these() -> None:
+def test_warm_tool_may_have_a_constant_environment() -> None:
     fixed = (LIMIT, f"{LIMIT}        EnvVarRequirement: {{envDef: {{A: b$, C: '1'}}}}\n")
     assert needs(WARM, fixed)["count"].warm is not None
     assert compile_template(LINEAR, name="t").plan is not None

@@ -1,12 +1,11 @@
-"""Of each wrong template all findings are told, no more and no fewer, each at its place; and
-telling them costs little."""
+"""Each wrong template gives exactly the expected findings, at little cost."""
 
 import socket
 from typing import Any, NoReturn
 
 import pytest
 
-from sluice.contracts.problems import Finding
+from sluice.contracts.common.problems import Finding
 from sluice.cwl.compiler import compile_upload
 from sluice.cwl.cwltool_checks.cwltool_library import load_cwltool
 from sluice.cwl.reading.uploads import take_files
@@ -19,7 +18,7 @@ def compiled(wrong: Wrong) -> Any:
     return compile_upload(take_files(wrong.files, main=wrong.main), name="t").compiled
 
 
-def test_every_template_stands_in_the_table() -> None:
+def test_expected_findings_cover_all_wrong_templates() -> None:
     assert WRONG.keys() == {path.name for path in FOLDER.iterdir()}
     assert len(WRONG) >= 30
 
@@ -29,7 +28,7 @@ def _place_and_severity(finding: Finding | Expected) -> tuple[object, ...]:
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_all_findings_and_their_places(name: str) -> None:
+def test_wrong_template_gives_exactly_the_expected_findings(name: str) -> None:
     found = compiled(WRONG[name])
     assert found.plan is None
     told = "\n".join(map(str, found.findings))
@@ -40,11 +39,10 @@ def test_all_findings_and_their_places(name: str) -> None:
         assert expected.is_met_by(finding), f"{finding}\ninstead of\n{expected}"
 
 
-def test_checking_needs_no_network_and_loads_each_schema_once(
+def test_checks_use_no_network_and_load_each_schema_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What takes time: the schema of a version (half a second), a whole load by the reference
-    runner, other machines."""
+    """A schema takes half a second to load; a full load by cwltool and the network take longer."""
     cwltool = load_cwltool()
     new_loader, used = cwltool._new_loader, []
 
@@ -68,6 +66,4 @@ def test_checking_needs_no_network_and_loads_each_schema_once(
         assert compiled(wrong).plan is None
     assert load_cwltool() is cwltool
     assert {version for version, _ in used} == {"v1.0", "v1.2"}
-    assert len({id(names) for _, names in used}) == 2, (
-        "one schema for each version, however many templates are checked"
-    )
+    assert len({id(names) for _, names in used}) == 2, "a schema was loaded more than once"

@@ -1,5 +1,4 @@
-"""The reader gives what ruamel's own loader gives, places included: cwltool reads templates with
-that one."""
+"""The YAML reader gives the same values and places as ruamel, which cwltool uses."""
 
 from typing import Any
 
@@ -41,7 +40,7 @@ def test_documents_are_read_as_ruamel_reads_them(text: str) -> None:
     assert_same(ours, theirs)
 
 
-def test_aliases_and_merged_keys() -> None:
+def test_aliases_and_merge_keys_are_resolved() -> None:
     document = read_text("a: &x {b: 1, c: [1, 2]}\nd: *x\ne:\n  <<: *x\n  b: 2\n", Findings("t"))
     assert document == {
         "a": {"b": 1, "c": [1, 2]},
@@ -86,7 +85,7 @@ def test_first_of_several_merged_mappings_wins() -> None:
 
 
 @pytest.mark.parametrize("scalar", SCALARS.split())
-def test_scalars_are_read_by_yaml_1_2(scalar: str) -> None:
+def test_scalars_are_read_as_ruamel_reads_them(scalar: str) -> None:
     value = plain_value(scalar)
     assert value == yaml_no_ts().load(f"a: {scalar}")["a"]
     assert type(value) in (str, int, float, bool, type(None))

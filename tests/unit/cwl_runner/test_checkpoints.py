@@ -1,11 +1,11 @@
-"""Checkpoints under the runner of any CWL: what is read, and what the jobs are given."""
+"""Checkpoints of tools under the CWL runner."""
 
 from typing import Any
 
 import pytest
 from schema_salad.exceptions import ValidationException
 
-from sluice.contracts.checkpoints import Checkpoint
+from sluice.contracts.jobs.checkpoints import Checkpoint
 from sluice.cwl import compile_template
 from sluice.cwl_runner.checkpoints import checkpoint_of, keeping
 from sluice.cwl_runner.template import InvocationNeeds
@@ -14,7 +14,7 @@ FIELD = "urn:sluice:cwl:checkpoint"
 KEPT = Checkpoint(files=["state/*", "a'b"], every=30)
 
 
-def test_the_jobs_of_an_invocation_keep_what_its_tool_says() -> None:
+def test_jobs_of_an_invocation_keep_the_checkpoint_of_their_tool() -> None:
     found = compile_template(keeping(KEPT, InvocationNeeds()).text, name="t")
     assert found.plan is not None, found.errors
     [step] = found.plan.steps
@@ -23,7 +23,7 @@ def test_the_jobs_of_an_invocation_keep_what_its_tool_says() -> None:
     assert keeping(KEPT, InvocationNeeds()).name != InvocationNeeds().name
 
 
-def test_it_is_read_with_and_without_the_prefix_inside() -> None:
+def test_checkpoint_is_read_with_and_without_prefixed_keys() -> None:
     assert checkpoint_of({}, "tool t") is None
     plain = {FIELD: {"files": ["state/*"], "every": 2}}
     prefixed = {FIELD: {"urn:sluice:cwl:files": ["state/*"], "urn:sluice:cwl:every": 2}}
@@ -39,7 +39,7 @@ def test_it_is_read_with_and_without_the_prefix_inside() -> None:
         ({"files": ["a"], "every": 0}, "every: Input should be greater than or equal to 1"),
     ],
 )
-def test_what_is_wrong_is_told(written: Any, said: str) -> None:
+def test_wrong_checkpoint_is_reported(written: Any, said: str) -> None:
     with pytest.raises(ValidationException, match="tool t: 'sluice:checkpoint'") as error:
         checkpoint_of({FIELD: written}, "tool t")
     assert said in str(error.value)

@@ -1,4 +1,4 @@
-"""Outputs of a tool, as they are put into the user's folder and told."""
+"""Outputs of a tool, as the runner delivers and describes them."""
 
 import hashlib
 from pathlib import Path
@@ -15,7 +15,7 @@ def file(path: Path, text: str) -> dict[str, Any]:
     return {"class": "File", "location": path.as_uri(), "basename": path.name, "size": len(text)}
 
 
-def test_files_are_moved_and_told(tmp_path: Path) -> None:
+def test_output_files_are_moved_and_described(tmp_path: Path) -> None:
     out = tmp_path / "out dir"
     told = put_out({"o": file(tmp_path / "1" / "a#.txt", "text"), "n": 3, "none": None}, out)
     sha1 = hashlib.sha1(b"text", usedforsecurity=False).hexdigest()
@@ -34,7 +34,7 @@ def test_files_are_moved_and_told(tmp_path: Path) -> None:
     assert (out / "a#.txt").read_text() == "text"
 
 
-def test_names_that_are_taken_get_a_number(tmp_path: Path) -> None:
+def test_output_with_a_taken_name_gets_a_number(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "a.txt").write_text("of a run before")
     same = file(tmp_path / "1" / "a.txt", "1")
@@ -43,7 +43,7 @@ def test_names_that_are_taken_get_a_number(tmp_path: Path) -> None:
     assert [(tmp_path / "out" / one["basename"]).read_text() for one in told] == ["1", "2", "1"]
 
 
-def test_secondary_files_stay_beside_theirs(tmp_path: Path) -> None:
+def test_secondary_files_stay_beside_their_file(tmp_path: Path) -> None:
     primary = file(tmp_path / "1" / "x.bam", "x") | {
         "secondaryFiles": [file(tmp_path / "1" / "x.bam.bai", "i")]
     }
@@ -51,7 +51,7 @@ def test_secondary_files_stay_beside_theirs(tmp_path: Path) -> None:
     assert told["secondaryFiles"][0]["path"] == str(tmp_path / "out" / "x.bam.bai")
 
 
-def test_directories_and_literals(tmp_path: Path) -> None:
+def test_directories_and_literals_are_written(tmp_path: Path) -> None:
     file(tmp_path / "1" / "d" / "deep" / "leaf", "leaf")
     tree = {"class": "Directory", "location": (tmp_path / "1" / "d").as_uri(), "basename": "d"}
     literal = {
@@ -76,7 +76,7 @@ def folder(path: Path, **files: str) -> dict[str, Any]:
     return {"class": "Directory", "location": path.as_uri(), "basename": path.name}
 
 
-def test_a_folder_of_the_users_is_added_to(tmp_path: Path) -> None:
+def test_output_directory_is_merged_into_an_existing_directory(tmp_path: Path) -> None:
     out = tmp_path / "out"
     folder(out / "results", old="of the user", same="before")
     folder(out / "results" / "deep", old="too")
@@ -94,11 +94,11 @@ def test_a_folder_of_the_users_is_added_to(tmp_path: Path) -> None:
         "results/deep/new": "d",
     }
     assert [one["basename"] for one in told["listing"]] == ["deep", "new", "same"], (
-        "what the tool gave, and no more"
+        "only the entries of the tool must be listed"
     )
 
 
-def test_what_stands_in_the_way_is_told_before_anything_is_moved(tmp_path: Path) -> None:
+def test_conflicting_path_is_reported_before_any_file_is_moved(tmp_path: Path) -> None:
     out = tmp_path / "out"
     folder(out / "name", old="of the user")
     file(out / "deep" / "inner", "a file")
@@ -121,7 +121,7 @@ def test_what_stands_in_the_way_is_told_before_anything_is_moved(tmp_path: Path)
 
 
 @pytest.mark.parametrize("name", ["../up", "..", "a/b"])
-def test_a_name_leads_nowhere_else(tmp_path: Path, name: str) -> None:
+def test_output_name_cannot_leave_the_folder(tmp_path: Path, name: str) -> None:
     literal = {"class": "File", "basename": name, "contents": "boo"}
     for value in (literal, {"class": "Directory", "basename": "d", "listing": [literal]}):
         with pytest.raises(OutputPathOccupied, match="no name of a file"):

@@ -1,4 +1,4 @@
-"""A path in a job order is the name of a file as it stands."""
+"""Paths in a job order are literal file names."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def files(tmp_path: Path) -> None:
         (tmp_path / name).touch()
 
 
-def test_signs_of_references_are_escaped(tmp_path: Path) -> None:
+def test_special_characters_of_paths_are_escaped(tmp_path: Path) -> None:
     expected = ORDER
     for path, escaped in {
         '{"class": "File", "path": "a#b.txt"': '{"class": "File", "path": "a%23b.txt"',
@@ -52,5 +52,5 @@ def test_signs_of_references_are_escaped(tmp_path: Path) -> None:
         "",
     ],
 )
-def test_all_else_stays_as_it_is(tmp_path: Path, text: str) -> None:
+def test_other_text_of_a_job_order_is_unchanged(tmp_path: Path, text: str) -> None:
     assert with_paths_escaped(text, tmp_path) == text

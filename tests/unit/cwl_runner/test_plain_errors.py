@@ -1,4 +1,4 @@
-"""What cwltool's own exceptions say to people."""
+"""Plain sentences in place of cwltool's exceptions."""
 
 import json
 import logging
@@ -31,7 +31,7 @@ SCATTER = {
 }
 
 
-def test_scatter_over_null_is_told_without_a_traceback(
+def test_scatter_over_null_is_explained_without_a_traceback(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     process = tmp_path / "scatter.cwl"
@@ -42,7 +42,7 @@ def test_scatter_over_null_is_told_without_a_traceback(
     assert "Traceback" not in said
 
 
-def test_other_exceptions_are_told_in_a_sentence() -> None:
+def test_other_exceptions_become_a_sentence() -> None:
     record = logging.LogRecord("cwltool", logging.ERROR, "", 0, "Unhandled", (), None)
     try:
         raise ValueError("no such thing")

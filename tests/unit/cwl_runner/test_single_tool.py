@@ -1,5 +1,4 @@
-"""What `sluice cwl-runner` reads by itself it reads as the reference runner does; all else it
-leaves to that."""
+"""The fast reader of `sluice cwl-runner` agrees with cwltool, and leaves the rest to it."""
 
 import json
 from pathlib import Path
@@ -10,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from sluice.contracts.gpus import GpuNeeds
+from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.cwl import compile_template
 from sluice.cwl_runner.single_tool import NeedsFullReader, read_simple
 from sluice.cwl_runner.template import InvocationNeeds
@@ -33,7 +32,7 @@ def read(folder: Path, tool: Any, order: Any = None) -> tuple[dict[str, Any], In
     )
 
 
-def test_files_of_the_order_lie_beside_it(tmp_path: Path) -> None:
+def test_paths_and_locations_are_relative_to_the_job_order(tmp_path: Path) -> None:
     for name in ("a b.txt", "c%20d.txt"):
         (tmp_path / name).write_text(name)
     order = {
@@ -60,7 +59,7 @@ def test_files_of_the_order_lie_beside_it(tmp_path: Path) -> None:
     }
 
 
-def test_what_the_tool_needs_is_asked_for(tmp_path: Path) -> None:
+def test_requirements_of_a_tool_become_its_needs(tmp_path: Path) -> None:
     requirements = {
         "ResourceRequirement": {"coresMin": 2, "ramMax": 301, "outdirMin": 10},
         "ToolTimeLimit": {"timelimit": 7},
@@ -79,7 +78,7 @@ def test_what_the_tool_needs_is_asked_for(tmp_path: Path) -> None:
         InvocationNeeds(gpu='{"cudaComputeCapability": "8.0", "cudaDeviceCountMin": 2}'),
     ],
 )
-def test_the_template_of_invocations_is_right(needs: InvocationNeeds) -> None:
+def test_template_of_invocations_compiles(needs: InvocationNeeds) -> None:
     compiled = compile_template(needs.text, name=needs.name)
     assert compiled.plan is not None, compiled.findings
     [step] = compiled.plan.steps
@@ -131,7 +130,7 @@ def test_the_template_of_invocations_is_right(needs: InvocationNeeds) -> None:
         ({}, "n: &a 1\nm: !!python/object:os.system x\n"),
     ],
 )
-def test_the_rest_is_left_to_the_full_reader(
+def test_unusual_tools_and_orders_are_left_to_the_full_reader(
     tool: dict[str, Any], order: Any, tmp_path: Path
 ) -> None:
     with pytest.raises(NeedsFullReader):
@@ -150,12 +149,12 @@ def test_the_rest_is_left_to_the_full_reader(
         ([], {"more": 1}),
     ],
 )
-def test_inputs_that_are_there_are_enough(inputs: Any, order: Any, tmp_path: Path) -> None:
+def test_simple_inputs_are_read_by_the_fast_reader(inputs: Any, order: Any, tmp_path: Path) -> None:
     invocation, _ = read(tmp_path, TOOL | {"inputs": inputs}, order)
     assert invocation["order"] == (order or {})
 
 
-def test_values_as_options_are_left_to_the_full_reader(tmp_path: Path) -> None:
+def test_values_given_as_options_are_left_to_the_full_reader(tmp_path: Path) -> None:
     read(tmp_path, TOOL)
     for behind in (["--n", "3"], ["-"], ["order.yml", "--n=3"]):
         with pytest.raises(NeedsFullReader):
@@ -168,14 +167,14 @@ def test_values_as_options_are_left_to_the_full_reader(tmp_path: Path) -> None:
 @example("-_")
 @example("-.5")
 @given(st.text("0123456789+-.:eExXoO_~<=nulNUtrueTRyYsofFa ", max_size=7))
-def test_plain_values_are_read_in_one_way(
+def test_plain_values_are_read_as_yaml_reads_them(
     tmp_path_factory: pytest.TempPathFactory, written: str
 ) -> None:
     folder = tmp_path_factory.getbasetemp()
     text = f"n: {written}\n"
     try:
         ours = read(folder, TOOL, text)[0]["order"]
-    except NeedsFullReader:  # numbers without digits, for instance, on which the full reader fails
+    except NeedsFullReader:  # for example numbers without digits, which the full reader refuses
         return
     theirs = YAML(typ="safe", pure=True).load(text)
     assert (ours, type(ours["n"])) == (theirs, type(theirs["n"]))

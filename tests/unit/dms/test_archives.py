@@ -1,4 +1,4 @@
-"""Archives written piece by piece are those that everybody reads."""
+"""Archives that are written piece by piece are valid."""
 
 import io
 import tarfile
@@ -8,8 +8,8 @@ from typing import cast
 
 import pytest
 
-from dms.usecases.archives import ArchiveWriter, writer_of
-from sluice.contracts.datasets import ArchiveFormat
+from dms.usecases.files.archives import ArchiveWriter, writer_of
+from sluice.contracts.data.datasets import ArchiveFormat
 
 TIME = datetime(2026, 10, 2, 12, 30, 2, tzinfo=UTC)
 FILES = {
@@ -34,7 +34,7 @@ def packed(writer: ArchiveWriter, *, largest: list[int]) -> bytes:
     return b"".join([*parts, writer.take()])
 
 
-def test_a_tar_gives_the_files_back() -> None:
+def test_tar_archive_contains_the_files() -> None:
     with tarfile.open(
         fileobj=io.BytesIO(packed(writer_of(ArchiveFormat.TAR), largest=[]))
     ) as archive:
@@ -43,14 +43,13 @@ def test_a_tar_gives_the_files_back() -> None:
     assert (found, times, modes) == (FILES, {int(TIME.timestamp())}, {0o644})
 
 
-def test_a_form_that_nobody_writes_is_no_zip() -> None:
+def test_unknown_archive_format_is_an_error() -> None:
     with pytest.raises(AssertionError):
         writer_of(cast(ArchiveFormat, "rar"))
 
 
-def test_a_tar_has_an_end() -> None:
-    """Two blocks of zeros (POSIX.1, pax): without them a reader cannot tell it from one that was
-    cut off."""
+def test_tar_archive_ends_with_two_blocks_of_zeros() -> None:
+    """Without these blocks (POSIX.1, pax), a reader cannot recognize a truncated archive."""
     writer = writer_of(ArchiveFormat.TAR)
     writer.begin("last", 1, TIME)
     writer.write(b"x")
@@ -60,7 +59,7 @@ def test_a_tar_has_an_end() -> None:
     assert (before % tarfile.BLOCKSIZE, writer.take()) == (0, bytes(2 * tarfile.BLOCKSIZE))
 
 
-def test_a_zip_gives_the_files_back() -> None:
+def test_zip_archive_contains_the_files() -> None:
     archive = zipfile.ZipFile(io.BytesIO(packed(writer_of(ArchiveFormat.ZIP), largest=[])))
     assert archive.testzip() is None
     assert {info.filename: archive.read(info) for info in archive.infolist()} == FILES
@@ -68,13 +67,13 @@ def test_a_zip_gives_the_files_back() -> None:
 
 
 @pytest.mark.parametrize("form", ArchiveFormat)
-def test_what_was_taken_is_not_kept(form: ArchiveFormat) -> None:
+def test_writer_does_not_keep_the_bytes_already_taken(form: ArchiveFormat) -> None:
     largest: list[int] = []
     packed(writer_of(form), largest=largest)
     assert max(largest) < 210_000
 
 
-def test_times_that_a_zip_does_not_know_are_its_first() -> None:
+def test_time_before_1980_becomes_the_earliest_time_of_a_zip() -> None:
     writer = writer_of(ArchiveFormat.ZIP)
     writer.begin("old", 0, datetime(1970, 1, 1, tzinfo=UTC))
     writer.end()

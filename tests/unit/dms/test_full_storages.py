@@ -1,13 +1,13 @@
-"""When a storage counts as full, whatever is to be written there."""
+"""Conditions under which a storage is full."""
 
 from uuid import UUID
 
 import pytest
 
-from dms.usecases.list_storages import is_full
-from sluice.contracts.datasets import Storage
-from sluice.contracts.room import MIN_FREE
-from sluice.contracts.states import StorageType
+from dms.usecases.storages.list_storages import is_full
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import Storage
+from sluice.contracts.data.room import MIN_FREE
 
 URL = "file:///data"
 
@@ -23,7 +23,7 @@ URL = "file:///data"
         (100, 120, MIN_FREE, True),
     ],
 )
-def test_storage_is_full_without_capacity_left_or_without_room_on_its_file_system(
+def test_storage_is_full_without_capacity_or_free_space_on_its_file_system(
     capacity: int | None, used: int, free: int | None, full: bool
 ) -> None:
     storage = Storage(

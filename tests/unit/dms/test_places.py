@@ -1,12 +1,12 @@
-"""URLs that are taken apart into a storage and a path, and those that are refused."""
+"""Resolution of URLs to a storage and a path."""
 
 from uuid import uuid4
 
 import pytest
 
 from dms.domain.places import OutsideStorages, Root, storage_place, upload_folder
-from sluice.contracts.plain_paths import stays_inside
-from sluice.contracts.states import StorageType
+from sluice.contracts.common.plain_paths import stays_inside
+from sluice.contracts.common.states import StorageType
 
 DATA = Root(uuid4(), "data", StorageType.INPUT, "file:///data", read_only=False, enabled=True)
 INNER = Root(
@@ -14,7 +14,7 @@ INNER = Root(
 )
 
 
-def test_the_innermost_storage_holds_a_url() -> None:
+def test_url_belongs_to_the_innermost_storage() -> None:
     assert storage_place("file:///data/x/y", [DATA, INNER], subject="w").path == "x/y"
     place = storage_place("file:///data/inner/y", [DATA, INNER], subject="w")
     assert (place.root, place.path, place.url) == (INNER, "y", "file:///data/inner/y")
@@ -33,7 +33,7 @@ def test_the_innermost_storage_holds_a_url() -> None:
         "FILE:///data/x",
     ],
 )
-def test_a_url_in_no_storage_is_refused_by_name(url: str) -> None:
+def test_url_outside_all_storages_is_refused_by_name(url: str) -> None:
     with pytest.raises(
         OutsideStorages,
         match=r"file 'f': .* lies in no registered, enabled storage \(file:///data\)",
@@ -61,7 +61,7 @@ def test_a_url_in_no_storage_is_refused_by_name(url: str) -> None:
         "",
     ],
 )
-def test_a_path_that_could_lead_out_is_refused(path: str) -> None:
+def test_path_that_could_leave_its_storage_is_refused(path: str) -> None:
     assert not stays_inside(path)
     if path:
         with pytest.raises(OutsideStorages, match="does not stay inside storage 'data'"):
@@ -86,11 +86,11 @@ def test_plain_paths_stay_inside(path: str) -> None:
         ("Lauf 7/ä", "Lauf_7_ä.uid.merge.out"),
     ],
 )
-def test_an_upload_folder_is_readable_and_unique(output_name: object, folder: str) -> None:
+def test_upload_folder_is_readable_and_unique(output_name: object, folder: str) -> None:
     assert upload_folder("uid.merge.out", output_name) == folder
 
 
-def test_an_upload_folder_is_no_longer_than_file_systems_allow() -> None:
+def test_upload_folder_name_fits_into_file_systems() -> None:
     for name in ("n" * 10, "n" * 200):
         folder = upload_folder(name, "ä" * 400)
         assert folder.endswith(f".{name}")

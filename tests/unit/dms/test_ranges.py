@@ -1,4 +1,4 @@
-"""Ranges of bytes as RFC 9110 has them."""
+"""Byte ranges and entity tags of RFC 9110."""
 
 import pytest
 
@@ -16,7 +16,7 @@ from dms.domain.ranges import NotSatisfiable, Span, names_tag, span_of
         ("bytes=-4", Span(6, 10)),
         ("bytes=-99", Span(0, 10)),
         (" Bytes = 9 - 9 ", Span(9, 10)),
-        # Not understood, or several: all of it.
+        # Invalid or multiple ranges select the whole file.
         ("bytes=5-3", None),
         ("bytes=-", None),
         ("bytes=a-b", None),
@@ -26,14 +26,16 @@ from dms.domain.ranges import NotSatisfiable, Span, names_tag, span_of
         ("bytes=0-" + "9" * 5000, None),
     ],
 )
-def test_one_range_or_all(header: str | None, expected: Span | None) -> None:
+def test_single_byte_range_is_served_and_others_select_the_whole_file(
+    header: str | None, expected: Span | None
+) -> None:
     assert span_of(header, size=10) == expected
 
 
 @pytest.mark.parametrize(
     ("header", "size"), [("bytes=10-", 10), ("bytes=10-12", 10), ("bytes=-0", 10), ("bytes=0-", 0)]
 )
-def test_a_range_behind_the_end_cannot_be_had(header: str, size: int) -> None:
+def test_range_beyond_the_end_is_not_satisfiable(header: str, size: int) -> None:
     with pytest.raises(NotSatisfiable):
         span_of(header, size=size)
 
@@ -50,5 +52,5 @@ def test_a_range_behind_the_end_cannot_be_had(header: str, size: int) -> None:
         ("a", False),
     ],
 )
-def test_which_tags_a_request_names(header: str | None, *, expected: bool) -> None:
+def test_entity_tag_of_a_request_is_matched(header: str | None, *, expected: bool) -> None:
     assert names_tag(header, '"a"') is expected

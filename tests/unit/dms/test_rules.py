@@ -1,4 +1,4 @@
-"""Leftovers, cursors, differences."""
+"""Rules of the catalogue: cursors, new files, and differences."""
 
 from uuid import UUID, uuid4
 
@@ -20,7 +20,7 @@ from dms.domain.differences import (
     new_files,
     require_same_request,
 )
-from sluice.contracts.problems import Conflict, WrongCursor
+from sluice.contracts.common.problems import Conflict, WrongCursor
 
 STORAGE = uuid4()
 
@@ -34,14 +34,14 @@ def test_cursors_are_read_as_they_were_written() -> None:
 
 
 @pytest.mark.parametrize("cursor", ["r17", "c", "c-1", "c1.5", "c²", "x", "c" + "9" * 19])
-def test_a_cursor_of_another_list_is_refused(cursor: str) -> None:
+def test_cursor_of_another_list_is_refused(cursor: str) -> None:
     with pytest.raises(WrongCursor):
         read_position(Order.CLOSING, cursor)
     with pytest.raises(WrongCursor):
         read_place(cursor)
 
 
-def _sent(
+def _submitted(
     name: str = "a", *, seq: int = 1, size: int = 10, checksum: bytes = b"x", path: str = "d/a"
 ) -> SubmittedFile:
     return SubmittedFile(
@@ -61,36 +61,38 @@ def _known(places: set[tuple[UUID, str]]) -> dict[str, KnownFile]:
     return {"a": KnownFile("a", 1, 10, b"x", frozenset(places))}
 
 
-def test_only_files_that_are_not_known_are_new() -> None:
+def test_only_unknown_files_are_new() -> None:
     moved = _known({(uuid4(), "elsewhere"), (STORAGE, "d/a")})
-    other = _sent("b", path="d/b")
-    assert new_files([_sent(), other, other], moved) == [other]
+    other = _submitted("b", path="d/b")
+    assert new_files([_submitted(), other, other], moved) == [other]
 
 
 @pytest.mark.parametrize(
     ("sent", "difference"),
     [
-        (_sent(checksum=b"y"), "checksum: sha256:78, not sha256:79"),
-        (_sent(size=11), "size: 10 bytes, not 11"),
-        (_sent(seq=2), "number 1, not 2"),
-        (_sent(path="d/b"), "another url than file:///s/d/b"),
+        (_submitted(checksum=b"y"), "checksum: sha256:78, not sha256:79"),
+        (_submitted(size=11), "size: 10 bytes, not 11"),
+        (_submitted(seq=2), "number 1, not 2"),
+        (_submitted(path="d/b"), "another url than file:///s/d/b"),
     ],
 )
-def test_a_difference_to_a_known_file_is_named(sent: SubmittedFile, difference: str) -> None:
+def test_difference_to_a_registered_file_is_named(sent: SubmittedFile, difference: str) -> None:
     with pytest.raises(FileDiffers, match=rf"file 'a' is registered already, with .*{difference}"):
         new_files([sent], _known({(STORAGE, "d/a")}))
 
 
-def test_files_of_one_request_that_contradict_each_other_are_named() -> None:
+def test_contradictory_files_in_a_request_are_refused() -> None:
     with pytest.raises(ContradictoryFiles, match="same name"):
-        new_files([_sent(), _sent(size=11)], {})
+        new_files([_submitted(), _submitted(size=11)], {})
     with pytest.raises(ContradictoryFiles, match="same url"):
-        new_files([_sent(), _sent("b")], {})
-    same_number = [_sent(), _sent("b", path="d/b")]
+        new_files([_submitted(), _submitted("b")], {})
+    same_number = [_submitted(), _submitted("b", path="d/b")]
     with pytest.raises(ContradictoryFiles, match="'a' and 'b' of the request have the same seq 1"):
         new_files(same_number, {})
     assert new_files(same_number, {}, numbered=False) == same_number
-    assert new_files([_sent(), _sent()], {}) == [_sent()], "the same file twice is one"
+    assert new_files([_submitted(), _submitted()], {}) == [_submitted()], (
+        "a file sent twice counts once"
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,13 +116,13 @@ def test_files_of_one_request_that_contradict_each_other_are_named() -> None:
         ),
     ],
 )
-def test_what_is_missing_is_told_with_numbers(
+def test_missing_files_are_counted_with_their_numbers(
     count: int, wanted: int, used: UsedNumbers, text: str
 ) -> None:
     assert missing_files_text(count, wanted=wanted, used=used) == text
 
 
-def test_a_repeated_request_names_every_field_that_differs() -> None:
+def test_repeated_request_names_each_field_that_differs() -> None:
     require_same_request("x", {"a": 1, "b": {"c": [1]}}, {"b": {"c": [1]}, "a": 1})
     with pytest.raises(
         Conflict, match="x is registered already, differently: a is 1, not 2; c is null, not 3"

@@ -1,4 +1,4 @@
-"""How URLs of storages are written, and which lies in which."""
+"""Rules for URLs and roots of storages."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from dms.domain.storage_urls import WrongStorageUrl, contains_url, read_roots, r
     "url",
     ["file:///data", "file:///data/a b#c", "s3://bucket", "s3://bucket/a", "root://host:1094/a"],
 )
-def test_a_plain_folder_can_be_a_storage(url: str) -> None:
+def test_plain_folder_can_be_a_storage(url: str) -> None:
     require_storage_url(url)
 
 
@@ -30,7 +30,7 @@ def test_a_plain_folder_can_be_a_storage(url: str) -> None:
         ("Memory://a", "keeps nothing"),
     ],
 )
-def test_each_folder_is_written_in_one_way(url: str, reason: str) -> None:
+def test_unusual_spelling_of_a_storage_url_is_refused(url: str, reason: str) -> None:
     with pytest.raises(WrongStorageUrl, match=reason):
         require_storage_url(url)
 
@@ -49,7 +49,7 @@ def test_roots_are_paths_and_urls() -> None:
 @pytest.mark.parametrize(
     "text", ["data", "file://host/data", "/data/../etc", "memory://", "://x", "'/data"]
 )
-def test_what_is_no_root_is_refused(text: str) -> None:
+def test_invalid_root_is_refused(text: str) -> None:
     with pytest.raises(
         ValueError, match=r"neither an absolute path|leaves its folder|keeps nothing|quotation"
     ):
@@ -70,5 +70,7 @@ def test_what_is_no_root_is_refused(text: str) -> None:
         ("https://host/a", "https://host/A", False),
     ],
 )
-def test_which_lies_in_which_by_the_text(outer: str, inner: str, answer: bool) -> None:
+def test_containment_of_storages_follows_from_their_urls(
+    outer: str, inner: str, answer: bool
+) -> None:
     assert contains_url(outer, inner) is answer

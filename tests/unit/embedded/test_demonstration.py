@@ -7,7 +7,7 @@ import pytest
 from sluice.embedded.demonstration import demonstration_folder
 
 
-def test_second_demonstration_in_a_folder_is_refused_and_leaves_the_first_alone(
+def test_second_demonstration_in_a_folder_is_refused(
     tmp_path: Path,
 ) -> None:
     with demonstration_folder(tmp_path / "demo") as folder:

@@ -1,4 +1,4 @@
-"""A system's home folder is kept out of what its tools see."""
+"""The home folder of a system is hidden from its tools."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ from sluice.pilot_launchers.local_process import LocalPilot
 
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder on the search path, with a bubblewrap in it."""
+    """Return a folder on the search path that contains a bubblewrap."""
     folder = tmp_path / "programs"
     folder.mkdir()
     (folder / "bwrap").touch(0o755)
@@ -22,7 +22,7 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_home_in_a_folder_with_programs_is_refused(
+def test_home_in_a_folder_with_programs_is_refused(
     programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for home in (programs / "home", Path(sys.prefix, "home")):
@@ -34,15 +34,15 @@ def test_a_home_in_a_folder_with_programs_is_refused(
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX_PATHS", json.dumps([str(added)]))
     with pytest.raises(VisibleHomeError):
         require_hidden(added / "home")
-    require_hidden(Path("/opt/home"))  # its pilots mask it
+    require_hidden(Path("/opt/home"))  # the pilots mask this folder
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX", "off")
     require_hidden(programs / "home")
 
 
-def test_storages_added_later_are_hidden_or_refused_where_tools_see(
+def test_storages_added_later_are_hidden_or_refused_if_tools_can_see_them(
     programs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only a folder that is there can be hidden."""
+    """Only an existing folder can be hidden."""
     added, beside = tmp_path / "added", tmp_path / "beside"
     for folder in (added / "store", beside):
         folder.mkdir(parents=True)

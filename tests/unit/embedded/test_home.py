@@ -1,4 +1,4 @@
-"""Who has a home folder."""
+"""Ownership of a home folder."""
 
 import fcntl
 import json
@@ -11,7 +11,7 @@ import pytest
 from sluice.embedded.home import Home, HomeBusy
 
 
-def test_it_is_had_from_the_start_and_runs_once_it_answers(tmp_path: Path) -> None:
+def test_home_is_owned_from_the_start_and_running_once_announced(tmp_path: Path) -> None:
     mine, other = Home(tmp_path), Home(tmp_path)
     mine.open()
     owner = other.owner()
@@ -30,8 +30,8 @@ def test_it_is_had_from_the_start_and_runs_once_it_answers(tmp_path: Path) -> No
     assert other.owner() is None
 
 
-def test_a_killed_systems_id_may_be_somebody_elses_by_now(tmp_path: Path) -> None:
-    """This process is not the system, and must not be stopped for it."""
+def test_process_with_the_id_of_a_killed_system_is_not_its_owner(tmp_path: Path) -> None:
+    """Otherwise this process would be stopped as the system."""
     home = Home(tmp_path)
     home.open()
     home.close()
@@ -41,7 +41,7 @@ def test_a_killed_systems_id_may_be_somebody_elses_by_now(tmp_path: Path) -> Non
     assert (home.owner(), home.running()) == (None, None)
 
 
-def test_who_could_not_have_it_leaves_it_alone(tmp_path: Path) -> None:
+def test_failed_attempt_to_open_a_home_leaves_its_owner_alone(tmp_path: Path) -> None:
     mine, other = Home(tmp_path), Home(tmp_path)
     mine.open()
     with pytest.raises(HomeBusy):
@@ -51,8 +51,8 @@ def test_who_could_not_have_it_leaves_it_alone(tmp_path: Path) -> None:
     mine.close()
 
 
-def test_process_that_is_no_system_may_hold_the_lock(tmp_path: Path) -> None:
-    """Of a release whose lock file everybody could open."""
+def test_lock_held_by_another_process_is_reported(tmp_path: Path) -> None:
+    """Lock files of old releases could be opened by every user."""
     home = Home(tmp_path)
     lock = tmp_path / "lock"
     lock.touch(mode=0o644)
@@ -65,15 +65,15 @@ def test_process_that_is_no_system_may_hold_the_lock(tmp_path: Path) -> None:
     assert stat.S_IMODE(lock.stat().st_mode) == 0o600
 
 
-def test_new_lock_can_be_opened_by_its_user_alone(tmp_path: Path) -> None:
+def test_new_lock_file_is_private(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     home.open()
     assert stat.S_IMODE((home.root / "lock").stat().st_mode) == 0o600
     home.close()
 
 
-def test_folders_that_release_0_1_0_left_open_are_closed_once(tmp_path: Path) -> None:
-    """Who opens them later for others means it."""
+def test_open_folders_of_release_0_1_0_are_made_private_once(tmp_path: Path) -> None:
+    """An administrator who opens them later does so on purpose."""
     home = Home(tmp_path)
     folders = [home.storages, home.pilots, home.logs]
     for folder in folders:
@@ -89,7 +89,7 @@ def test_folders_that_release_0_1_0_left_open_are_closed_once(tmp_path: Path) ->
     assert stat.S_IMODE(tmp_path.stat().st_mode) == stat.S_IMODE(tmp_path.parent.stat().st_mode)
 
 
-def test_home_is_no_longer_in_place_when_it_was_removed_or_moved(tmp_path: Path) -> None:
+def test_removed_or_moved_home_is_not_in_place(tmp_path: Path) -> None:
     home = Home(tmp_path / "home")
     assert not home.is_in_place()
     home.open()

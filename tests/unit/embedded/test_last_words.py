@@ -1,4 +1,4 @@
-"""Why a pilot has ended, from its log."""
+"""The reason why a pilot ended, from its log."""
 
 import json
 from pathlib import Path
@@ -24,7 +24,9 @@ def _structured(**fields: str) -> str:
         (["all is well"], -9, "it was killed by SIGKILL"),
     ],
 )
-def test_the_last_sentence_says_why(tmp_path: Path, lines: list[str], code: int, said: str) -> None:
+def test_last_log_line_or_exit_code_gives_the_reason(
+    tmp_path: Path, lines: list[str], code: int, said: str
+) -> None:
     log = tmp_path / "log"
     log.write_text("of an earlier start\n")
     begin = log.stat().st_size

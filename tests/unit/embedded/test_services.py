@@ -1,20 +1,20 @@
-"""What services of an embedded system are set to."""
+"""Settings of the services of an embedded system."""
 
 import stat
 from pathlib import Path
 
 import pytest
 
-from dms.usecases.watch_storages import StorageMonitor
+from dms.usecases.storages.watch_storages import StorageMonitor
 from sluice.embedded.home import Home
 from sluice.embedded.services import build_service, kept
 from sluice.embedded.system import EmbeddedSystem, SystemOptions
-from sluice.servicekit.queue_topology import sluice_topology
-from sluice.servicekit.service_clients import ProcessLinks
+from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 
 
-def test_storages_may_lie_in_the_home_folder_and_where_somebody_says_so(
+def test_storage_roots_are_the_home_folder_options_and_settings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLUICE_DMS_STORAGE_ROOTS", "s3://bucket")
@@ -30,10 +30,12 @@ def test_storages_may_lie_in_the_home_folder_and_where_somebody_says_so(
     )
     [watch] = [part for part in dms.components if isinstance(part, StorageMonitor)]
     assert watch.roots == (f"file://{home.storages}", "file:///mnt/my data", "s3://bucket")
-    assert {"file:///srv/others", "file:///usr"} <= {*watch.exclusions}, "tools see them"
+    assert {"file:///srv/others", "file:///usr"} <= {*watch.exclusions}, (
+        "folders that tools see must be excluded"
+    )
 
 
-async def test_a_wrong_setting_of_its_port_is_said_before_anything_starts(
+async def test_wrong_port_setting_is_reported_before_anything_starts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLUICE_CONNECTIONS", "1")
@@ -45,7 +47,7 @@ async def test_a_wrong_setting_of_its_port_is_said_before_anything_starts(
     assert not home.database.exists()
 
 
-def test_what_is_kept_is_made_once_for_its_user_alone(tmp_path: Path) -> None:
+def test_stored_value_is_created_once_and_is_private(tmp_path: Path) -> None:
     file = tmp_path / "token"
 
     assert (kept(file, "first"), kept(file, "second")) == ("first", "first")
@@ -53,4 +55,4 @@ def test_what_is_kept_is_made_once_for_its_user_alone(tmp_path: Path) -> None:
     file.write_text("written by hand\n")
     assert kept(file, "third") == "written by hand"
     file.write_text(" \n")
-    assert kept(file, "fourth") == "fourth", "nothing in it opens nothing"
+    assert kept(file, "fourth") == "fourth", "an empty file must be replaced"

@@ -1,4 +1,4 @@
-"""A web server that answers as it is told, and keeps what it was asked."""
+"""A web server that gives prepared answers and records its requests."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-#: Status, headers, body.
+#: Status, headers and body of an answer.
 Said = tuple[int, dict[str, str], str]
 
 
 @dataclass
 class Server:
-    """``answer`` gets the path with its query. Lists have an entry for each request."""
+    """A server; ``answer`` gets path and query, and each list has an entry for each request."""
 
     url: str
     answer: Callable[[str], Said] = field(default=lambda _: (404, {}, ""))

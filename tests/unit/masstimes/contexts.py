@@ -1,5 +1,7 @@
-"""Candidates as `mt-hours` writes them, of small made-up sites: some hours are masses, some are of
-the office, and each way of writing them is at several sites."""
+"""Candidates of small made-up sites, in the format of `mt-hours`.
+
+Some hours are masses, others are office hours; each wording occurs at several sites.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ _OTHERS = ("Kancelaria czynna od {}", "Próba chóru o godz. {}", "Biuro parafia
 
 
 def lines_of(text: str, *, site: str, answer: str | None = None) -> list[dict[str, Any]]:
-    """Of a page with this text."""
+    """Return the candidates of a page with this text."""
     url = f"http://{site}/msze.html"
     return [
         {
@@ -35,7 +37,7 @@ def lines_of(text: str, *, site: str, answer: str | None = None) -> list[dict[st
 
 
 def answered_sites(number: int, *, seed: int) -> list[dict[str, Any]]:
-    """Lines with answers, six of each site."""
+    """Return answered candidates, six for each site."""
     random, lines = Random(seed), []
     for site in range(number):
         for answer, ways in (("yes", _MASSES), ("no", _OTHERS)):

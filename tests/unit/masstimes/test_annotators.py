@@ -1,4 +1,4 @@
-"""The made-up people of the demonstration, what they know, and what it takes for a failure."""
+"""Simulated annotators of the demonstration, and the criteria of its success."""
 
 import json
 from pathlib import Path
@@ -10,7 +10,7 @@ from masstimes.annotators import Annotator, Manner, said
 from masstimes.demo import wrong_with
 from masstimes.knowledge import gold, known_of
 
-from sluice.contracts.ask import Show
+from sluice.contracts.human_tasks.ask import Show
 from tests.unit.masstimes.contexts import lines_of, write
 from wfms.ask.domain.contents import content_of
 
@@ -24,13 +24,13 @@ from wfms.ask.domain.contents import content_of
         (Manner.ALWAYS_YES, 0.5),
     ],
 )
-def test_each_is_wrong_as_often_as_its_manner_is(manner: Manner, errors: float) -> None:
+def test_annotators_err_as_often_as_their_manner_says(manner: Manner, errors: float) -> None:
     random = Random(1)
     wrong = [said(manner, right, random) != right for right in [True, False] * 5000]
     assert sum(wrong) / len(wrong) == pytest.approx(errors, abs=0.02)
 
 
-def test_the_truth_is_known_by_text_and_mark(tmp_path: Path) -> None:
+def test_truth_is_found_by_context_and_mark(tmp_path: Path) -> None:
     lines = lines_of("Msze 7:00, 9:00, biuro 16:00", site="p.pl")
     masses = [{"candidate": 1}, {"candidate": None}]
     truth = tmp_path / "truth.json"
@@ -43,13 +43,13 @@ def test_the_truth_is_known_by_text_and_mark(tmp_path: Path) -> None:
     ]
 
 
-def test_who_is_shown_what_nobody_knows_says_so() -> None:
+def test_unknown_item_is_an_error() -> None:
     person = Annotator("one", Manner.CAREFUL, {}, Random(1))
     with pytest.raises(LookupError, match="nobody knows of '7:00'"):
         person._answered({"id": "x", "text": "o 7:00", "mark": [2, 6]})
 
 
-def test_gold_is_half_yes_and_can_be_shown() -> None:
+def test_gold_items_are_half_yes_and_can_be_shown() -> None:
     items = gold(50, seed=1)
     assert [item["answer"] for item in items].count("yes") == 25
     contents = [content_of(json.dumps(item).encode(), Show.TEXT) for item in items]
@@ -70,7 +70,7 @@ GOOD = {
 }
 
 
-def test_a_good_run_has_nothing_wrong() -> None:
+def test_good_run_has_no_faults() -> None:
     assert list(wrong_with(GOOD)) == []
 
 
@@ -86,5 +86,5 @@ def test_a_good_run_has_nothing_wrong() -> None:
         ({"_only_changed": False}, "took other sites"),
     ],
 )
-def test_what_is_not_as_it_should_be_is_told(bad: dict[str, Any], told: str) -> None:
+def test_fault_of_a_run_is_reported(bad: dict[str, Any], told: str) -> None:
     assert told in " ".join(wrong_with({**GOOD, **bad}))

@@ -1,5 +1,4 @@
-"""Candidates become items that people are asked about, and what they say becomes candidates with
-answers."""
+"""Candidates become items, and answers to items become labelled candidates."""
 
 import json
 from collections import Counter
@@ -12,12 +11,12 @@ import pytest
 from masstimes.asking import answers_command, items_command
 from masstimes.classifier.examples import answered
 
-from sluice.contracts.asking import AnswerFile, AnswerInFile
+from sluice.contracts.human_tasks.asking import AnswerFile, AnswerInFile
 from tests.unit.masstimes.contexts import lines_of, write
 
 
 def sites(*numbers: int) -> list[dict[str, Any]]:
-    """So many candidates at each of them."""
+    """Return this many candidates for each site."""
     return [
         line
         for site, number in enumerate(numbers)
@@ -26,14 +25,14 @@ def sites(*numbers: int) -> list[dict[str, Any]]:
 
 
 def items(folder: Path, lines: list[dict[str, Any]], *options: str) -> dict[str, dict[str, Any]]:
-    """By the names of files."""
+    """Return the items by their file names."""
     source = write(folder / "candidates.jsonl", lines)
     out = folder / f"items{'-'.join(options)}"
     assert items_command.main([str(source), "--out", str(out), *options]) == 0
     return {path.name: json.loads(path.read_bytes()) for path in sorted(out.iterdir())}
 
 
-def test_an_item_is_what_the_page_shows_with_what_is_needed_later(tmp_path: Path) -> None:
+def test_item_shows_its_hour_and_keeps_the_fields_of_the_candidate(tmp_path: Path) -> None:
     [line] = lines_of("Msza św. o 7:00, w kaplicy", site="p.pl")
     [item] = items(tmp_path, [line]).values()
     begin, end = item["mark"]
@@ -42,12 +41,12 @@ def test_an_item_is_what_the_page_shows_with_what_is_needed_later(tmp_path: Path
     assert line.items() <= item.items()
 
 
-def test_a_sample_takes_of_each_site_what_it_can(tmp_path: Path) -> None:
+def test_sample_is_spread_evenly_over_the_sites(tmp_path: Path) -> None:
     found = items(tmp_path, sites(50, 2, 9), "--most", "14")
     assert Counter(item["domain"] for item in found.values()) == {"0.pl": 6, "1.pl": 2, "2.pl": 6}
 
 
-def test_the_seed_draws_and_names_stay(tmp_path: Path) -> None:
+def test_sample_depends_on_the_seed_and_names_do_not(tmp_path: Path) -> None:
     one, same, other = (
         items(tmp_path, sites(50, 50), "--most", "20", "--seed", seed) for seed in ("1", "01", "2")
     )
@@ -56,12 +55,12 @@ def test_the_seed_draws_and_names_stay(tmp_path: Path) -> None:
     assert one.items() <= items(tmp_path, sites(50, 50)).items()
 
 
-def test_a_candidate_that_is_there_twice_is_one_item(tmp_path: Path) -> None:
+def test_duplicate_candidates_become_one_item(tmp_path: Path) -> None:
     assert len(items(tmp_path, sites(3) * 2)) == 3
 
 
 def answer_file(path: Path, answer: str, item: Any) -> Path:
-    """As the step that asks writes it."""
+    """Write the answer file of an item as a human task does."""
     given = AnswerInFile(
         answer=answer, device_uid=uuid4(), answered_at=datetime.now(UTC), seconds=1.0
     )
@@ -70,7 +69,7 @@ def answer_file(path: Path, answer: str, item: Any) -> Path:
     return path
 
 
-def test_what_people_say_of_items_can_be_learned_from(tmp_path: Path) -> None:
+def test_answers_to_items_become_labelled_candidates(tmp_path: Path) -> None:
     lines = sites(2, 1)
     shown = items(tmp_path, lines).values()
     files = [
@@ -84,7 +83,7 @@ def test_what_people_say_of_items_can_be_learned_from(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"{}", b'{"answer": "yes", "item": "7:00"}'])
-def test_what_is_no_answer_is_named(
+def test_invalid_answer_file_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], content: bytes
 ) -> None:
     path, out = tmp_path / "a.json", tmp_path / "out.jsonl"

@@ -1,4 +1,4 @@
-"""Which bodies are taken for text, by the source's table of codes."""
+"""Detection of binary bodies by control codes."""
 
 import codecs
 
@@ -6,7 +6,7 @@ import pytest
 from masstimes.binary import LOOKED_AT, is_binary
 
 CONTROL, HIGH, PLAIN = b"\x01", b"\xe9", b"a"
-#: No valid UTF-8, however it goes on.
+#: A byte that is invalid in UTF-8.
 BROKEN = b"\xff"
 
 
@@ -23,14 +23,14 @@ BROKEN = b"\xff"
         (b"Msze\0", True),
         (b"\xff\xd8\xff\xe0\x00\x10JFIF", True),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", True),
-        (b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", False),  # too few of them; its header says what it is
+        (b"%PDF-1.4\n%\xe2\xe3\xcf\xd3\n", False),  # few control codes; the header tells the type
     ],
 )
-def test_what_is_text(body: bytes, *, binary: bool) -> None:
+def test_text_and_binary_bodies_are_distinguished(body: bytes, *, binary: bool) -> None:
     assert is_binary(body) is binary
 
 
-def test_a_character_that_is_cut_off_is_one() -> None:
+def test_body_that_ends_within_a_character_is_text() -> None:
     body = ("a" + "ż" * LOOKED_AT).encode()
     with pytest.raises(UnicodeDecodeError):
         body[:LOOKED_AT].decode()
@@ -40,14 +40,16 @@ def test_a_character_that_is_cut_off_is_one() -> None:
 @pytest.mark.parametrize(
     ("code", "most"), [(CONTROL, 0.3), (HIGH, 0.7)], ids=["control codes", "high codes"]
 )
-def test_parts_are_of_1024_also_where_there_is_less(code: bytes, most: float) -> None:
+def test_limits_of_control_codes_are_shares_of_1024_bytes(code: bytes, most: float) -> None:
     allowed = int(most * LOOKED_AT)
     fits = code * allowed + BROKEN
     if code == HIGH:
-        fits = code * (allowed - 1) + BROKEN  # which is a high one itself
+        fits = code * (allowed - 1) + BROKEN  # the broken byte is a high code, too
     assert not is_binary(fits)
     assert is_binary(code + fits)
-    assert not is_binary(PLAIN * LOOKED_AT + code * LOOKED_AT + BROKEN), "behind what is looked at"
+    assert not is_binary(PLAIN * LOOKED_AT + code * LOOKED_AT + BROKEN), (
+        "only the first bytes are examined"
+    )
 
 
 def test_control_codes_are_those_of_the_source() -> None:

@@ -1,4 +1,4 @@
-"""Which addresses are one page, which are a site's, and which lead nowhere."""
+"""Addresses of pages: normal form, site, and traps."""
 
 import pytest
 from masstimes.crawl.addresses import address, domain_of, is_sane, is_within, key, without_sessions
@@ -27,11 +27,11 @@ BASE = "http://www.p.pl/a/b.html"
         ("http://p.pl:99999/", None),
     ],
 )
-def test_links_become_addresses(link: str, there: str | None) -> None:
+def test_link_is_resolved_to_a_normal_address(link: str, there: str | None) -> None:
     assert address(link, BASE) == there
 
 
-def test_parameters_in_another_order_are_the_same_page() -> None:
+def test_order_of_query_parameters_does_not_matter() -> None:
     assert key("http://p.pl/x?b=1&a=2") == key("http://p.pl/x?a=2&b=1")
     assert key("http://p.pl/x?b=1") != key("http://p.pl/x?b=2") != key("http://p.pl/x")
 
@@ -46,7 +46,7 @@ def test_parameters_in_another_order_are_the_same_page() -> None:
         ("http://p.pl.evil.pl/", False),
     ],
 )
-def test_a_site_is_one_domain(url: str, within: bool) -> None:
+def test_site_includes_its_subdomains(url: str, within: bool) -> None:
     assert is_within(url, domain_of("http://www.p.pl/x")) is within
 
 
@@ -61,10 +61,10 @@ def test_a_site_is_one_domain(url: str, within: bool) -> None:
         ("http://p.pl/" + "x" * 1000, False),
     ],
 )
-def test_addresses_that_lead_into_traps_are_left(url: str, sane: bool) -> None:
+def test_addresses_of_traps_and_files_are_skipped(url: str, sane: bool) -> None:
     assert is_sane(url, Limits()) is sane
 
 
-def test_a_page_is_the_same_whatever_session_it_names() -> None:
+def test_session_identifiers_are_removed_from_pages() -> None:
     pages = [f"<a href='x?PHPSESSID={number:032x}&a=1'>" for number in (1, 2)]
     assert without_sessions(pages[0]) == without_sessions(pages[1]) != ""

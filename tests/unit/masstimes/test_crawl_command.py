@@ -1,4 +1,4 @@
-"""`mt-crawl`: what it is told wrongly, it says before it asks anybody."""
+"""`mt-crawl` reports wrong input before it sends a request."""
 
 import json
 import subprocess
@@ -31,7 +31,7 @@ HERE = {"id": "a", "name": "A", "site": "http://127.1.0.1:1/"}
         (json.dumps(HERE).encode(), ("--known", "none"), 66, "no such file or folder"),
     ],
 )
-def test_wrong_parishes_and_options_are_told(
+def test_wrong_parishes_and_options_are_reported(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     content: bytes,
@@ -56,13 +56,13 @@ def test_wrong_parishes_and_options_are_told(
         ("http://10.0.0.1/", False),
     ],
 )
-def test_who_is_not_on_this_machine_has_to_be_told(tmp_path: Path, site: str, here: bool) -> None:
+def test_sites_on_this_machine_are_recognized(tmp_path: Path, site: str, here: bool) -> None:
     path = tmp_path / "parish.json"
     path.write_text(json.dumps({**HERE, "site": site}))
     assert [parish.is_here for parish in read_parishes([path])] == [here]
 
 
-def test_the_other_programs_start_without_scrapy() -> None:
+def test_other_programs_start_without_scrapy() -> None:
     wanted = "import masstimes.commands, masstimes.crawl.command, masstimes.small_web.commands, sys"
     found = "print([name for name in ('scrapy', 'twisted', 'uvicorn') if name in sys.modules])"
     done = subprocess.run(
@@ -71,7 +71,7 @@ def test_the_other_programs_start_without_scrapy() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_sites_without_an_address_are_told(
+def test_parishes_without_an_address_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sites = {f"p{number}": "parish.example" for number in range(6)}

@@ -1,4 +1,4 @@
-"""The text and the links of pages, whatever is said of them."""
+"""Text and links of pages, whatever their headers say."""
 
 import codecs
 
@@ -14,7 +14,7 @@ META = '<meta http-equiv="Content-Type" content="text/html; charset={}">'
 @pytest.mark.parametrize(
     "said", ["", "utf-8", "iso-8859-2", "windows-1250", "iso-8859-1", "nonsense", "hex"]
 )
-def test_polish_is_read_whatever_the_header_says(encoding: str, said: str) -> None:
+def test_polish_text_is_decoded_despite_a_wrong_header(encoding: str, said: str) -> None:
     assert decoded(TEXT.encode(encoding), f"text/html; charset={said}") == TEXT
 
 
@@ -30,17 +30,17 @@ def test_polish_is_read_whatever_the_header_says(encoding: str, said: str) -> No
         (b"plain", "text/html; charset=utf-16", "plain"),
     ],
 )
-def test_marks_validity_page_and_header_count_in_this_order(
+def test_encoding_comes_from_mark_then_validity_then_page_then_header(
     body: bytes, header: str, text: str
 ) -> None:
     assert decoded(body, header) == text
 
 
-def test_what_is_no_text_is_read_somehow() -> None:
+def test_binary_body_is_decoded_somehow() -> None:
     assert isinstance(decoded(bytes(range(256)) * 9, "text/html; charset=base64"), str)
 
 
-def test_links_are_those_of_texts_pictures_frames_maps_and_refreshes() -> None:
+def test_links_of_anchors_areas_frames_and_refreshes_are_found() -> None:
     html = """<html><head><base href="/katalog/">
     <meta http-equiv=REFRESH content="0; URL=nowa.html"></head><body><a href=msze.html> Msze
     <b>święte</b></a><a href='/x'><img alt="Kontakt"></a><a href="#góra">Do góry</a><a>nic</a>
@@ -56,7 +56,7 @@ def test_links_are_those_of_texts_pictures_frames_maps_and_refreshes() -> None:
     ]
 
 
-def test_a_frameset_has_links() -> None:
+def test_frameset_has_links() -> None:
     html = "<frameset><frame src=menu.html name=menu><frame src='/t.html'></frameset>"
     assert links(html, "http://p.pl/") == [
         ("http://p.pl/menu.html", ""),
@@ -67,10 +67,10 @@ def test_a_frameset_has_links() -> None:
 @pytest.mark.parametrize(
     "html", ["", " ", "\0", "<", "<a href=", "<?xml version='1.0' encoding='x'?>", "\ud800"]
 )
-def test_what_has_no_links_has_none(html: str) -> None:
+def test_invalid_html_has_no_links(html: str) -> None:
     assert links(html, "http://p.pl/") == []
 
 
-def test_a_million_characters_in_a_line_have_their_links() -> None:
+def test_links_of_a_very_long_line_are_found() -> None:
     html = f"<p>{'msza 7:00 ' * 100_000}<a href=x>{'y' * 500}</a>"
     assert links(html, "http://p.pl/") == [("http://p.pl/x", "y" * 200)]

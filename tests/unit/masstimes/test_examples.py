@@ -1,4 +1,4 @@
-"""What is learned from, and what is refused before anything is learned."""
+"""Training examples, and input that is refused before training."""
 
 import sys
 from pathlib import Path
@@ -23,7 +23,7 @@ def run(*arguments: object) -> int:
     return main([*map(str, arguments), *out])
 
 
-def test_a_site_is_on_one_side_only(tmp_path: Path) -> None:
+def test_training_and_test_sites_are_disjoint(tmp_path: Path) -> None:
     people = answered([write(tmp_path / "a", answered_sites(50, seed=1))], print)
     learned, tested = split(people, seed=1, part=0.2)
     assert len(tested) == 10
@@ -33,7 +33,7 @@ def test_a_site_is_on_one_side_only(tmp_path: Path) -> None:
     assert split(people, seed=2, part=0.2) != (learned, tested)
 
 
-def test_one_of_two_sites_is_kept_for_measuring(tmp_path: Path) -> None:
+def test_one_of_two_sites_is_kept_for_testing(tmp_path: Path) -> None:
     people = answered([write(tmp_path / "a", answered_sites(2, seed=1))], print)
     assert [len(side) for side in split(people, seed=1, part=0.01)] == [1, 1]
     assert [len(side) for side in split(people, seed=1, part=0.99)] == [1, 1]
@@ -41,7 +41,7 @@ def test_one_of_two_sites_is_kept_for_measuring(tmp_path: Path) -> None:
         split([each for each in people if each.domain == "0.pl"], seed=1, part=0.2)
 
 
-def test_what_most_people_said_counts(tmp_path: Path) -> None:
+def test_majority_answer_counts(tmp_path: Path) -> None:
     [line] = lines_of("Msza 7:00", site="a.pl")
     said: list[str] = []
 
@@ -56,7 +56,7 @@ def test_what_most_people_said_counts(tmp_path: Path) -> None:
     assert said == ["1 candidates have as many answers yes as no, and were left out"]
 
 
-def test_what_the_rules_have_is_a_mass_and_what_people_said_stays(tmp_path: Path) -> None:
+def test_hours_found_by_the_rules_are_positives_unless_people_answered(tmp_path: Path) -> None:
     lines = lines_of("Msze 7:00, 9:00, 11:00", site="a.pl")
     order = {"url": lines[0]["url"], "sundays": ["07:00"], "weekdays": ["09:00"]}
     orders, candidates = write(tmp_path / "o", [order]), write(tmp_path / "c", lines)
@@ -64,7 +64,7 @@ def test_what_the_rules_have_is_a_mass_and_what_people_said_stays(tmp_path: Path
     assert [(each.id, each.is_mass) for each in found] == [(lines[0]["id"], True)]
 
 
-def test_random_negatives_are_drawn_by_the_seed(tmp_path: Path) -> None:
+def test_random_negatives_are_drawn_by_seed(tmp_path: Path) -> None:
     lines = [line | {"id": str(n)} for n in range(50) for line in lines_of("o 7:00", site="a.pl")]
     others = [write(tmp_path / "o", lines)]
     drawn = random_negatives(others, 5, known={"3"}, seed=1)
@@ -87,14 +87,14 @@ def test_random_negatives_are_drawn_by_the_seed(tmp_path: Path) -> None:
         ([answered_sites(1, seed=1)[0] | {"hour": "rano"}], "has no hour 'rano'"),
     ],
 )
-def test_too_few_and_wrong_answers_are_told(
+def test_too_few_or_wrong_answers_are_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], lines: list[dict[str, Any]], told: str
 ) -> None:
     assert run(write(tmp_path / "answers", lines)) == 65
     assert told in capsys.readouterr().err
 
 
-def test_a_machine_without_torch_is_told(
+def test_missing_torch_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
@@ -102,7 +102,7 @@ def test_a_machine_without_torch_is_told(
     assert "torch is not installed here: pip install" in capsys.readouterr().err
 
 
-def test_measures_are_none_where_there_is_nothing_to_measure() -> None:
+def test_measures_without_examples_are_none() -> None:
     found = measures_of([(True, True), (True, False), (False, True), (False, False)])
     assert found == Measures(right=1, wrong=1, missed=1, left_out=1)
     assert (found.recall, found.precision, found.f1, found.accuracy) == (0.5, 0.5, 0.5, 0.5)

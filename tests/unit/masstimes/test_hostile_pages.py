@@ -1,4 +1,4 @@
-"""What is on foreign pages, made to break who reads it, or to keep him busy for ever."""
+"""Hostile pages cannot crash the programs or keep them busy."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ PAGE = "http://parish.test/"
     "link",
     ["http://..parish.test/x", "http://a..parish.test/", f"http://{'a' * 64}.parish.test/", "//./"],
 )
-def test_what_cannot_be_looked_up_is_no_address(link: str) -> None:
+def test_invalid_host_name_gives_no_address(link: str) -> None:
     assert address(link, PAGE) is None
 
 
@@ -32,11 +32,11 @@ def test_what_cannot_be_looked_up_is_no_address(link: str) -> None:
         ("http://parafia-święta.test/", "http://parafia-święta.test/"),
     ],
 )
-def test_other_hosts_are(link: str, there: str) -> None:
+def test_ip_addresses_and_international_host_names_are_kept(link: str, there: str) -> None:
     assert address(link) == there
 
 
-def test_a_refresh_of_blanks_sends_nowhere() -> None:
+def test_refresh_with_many_blanks_is_ignored_quickly() -> None:
     blanks = " " * 300_000
     assert links(f'<meta http-equiv=refresh content="{blanks}x"><a href="/b">b</a>', PAGE) == [
         ("http://parish.test/b", "b")
@@ -45,13 +45,13 @@ def test_a_refresh_of_blanks_sends_nowhere() -> None:
     assert links(sends, PAGE) == [("http://parish.test/c", "")]
 
 
-def test_names_of_sessions_one_behind_the_other_are_passed_over() -> None:
+def test_repeated_session_names_are_handled_quickly() -> None:
     assert without_sessions("aspsessionid" * 60_000)
     assert without_sessions("a?ASPSESSIONIDQQ=HLKJ&b") == "a?&b"
 
 
 @pytest.mark.parametrize("encoding", ["undefined", "idna", "punycode", "unicode_escape", "utf-7"])
-def test_any_encoding_gives_a_text(encoding: str) -> None:
+def test_any_encoding_gives_text(encoding: str) -> None:
     body = b"<html>\xb1\xb6 abc \xff\xfe msze"
     assert "abc" in decoded(body, f"text/html; charset={encoding}")
 
@@ -66,7 +66,7 @@ def test_any_encoding_gives_a_text(encoding: str) -> None:
         "<![foo bar]]>Sunday 9:00",
     ],
 )
-def test_a_page_that_cannot_be_read_in_time_is_text(
+def test_page_that_cannot_be_parsed_in_time_is_read_as_text(
     html: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("masstimes.text._SECONDS", 0.2)
@@ -74,7 +74,7 @@ def test_a_page_that_cannot_be_read_in_time_is_text(
     assert "Sunday 9:00" in page_text(html)
 
 
-def test_time_that_is_spent_is_bounded() -> None:
+def test_processor_time_is_limited() -> None:
     def spend() -> None:
         while True:
             pass
@@ -85,7 +85,7 @@ def test_time_that_is_spent_is_bounded() -> None:
         pass
 
 
-def test_headings_by_the_thousand_are_no_order() -> None:
+def test_thousands_of_headings_are_handled_quickly() -> None:
     assert order_in("msza święta " * 40_000 + " w tygodniu") is None
     assert order_in("7, " * 100_000) is None
     many = "msza święta niedziela 7:00 w tygodniu\n" * 10_000
@@ -96,7 +96,7 @@ def test_headings_by_the_thousand_are_no_order() -> None:
     assert (found.sundays, found.weekdays) == (("09:00",), ("07:00",))
 
 
-def test_a_spreadsheet_finds_no_formula() -> None:
+def test_csv_table_contains_no_formulas() -> None:
     names = ("parish", "domain", "day", "time", "url", "sentence", "source")
     row = {name: "=cmd|'/c calc'!A0" for name in names} | {"probability": 0.5}
     others = {name: start for name, start in zip(names, "+-@\t\rab", strict=True)}
@@ -104,7 +104,7 @@ def test_a_spreadsheet_finds_no_formula() -> None:
     assert first.count("'=cmd") == len(names)
 
 
-def test_half_of_a_pair_of_surrogates_is_told(tmp_path: Path) -> None:
+def test_lone_surrogate_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"url": "x\\ud800"}\n')
     with pytest.raises(BadData, match="half of a pair"):

@@ -1,4 +1,4 @@
-"""What is taken for a time, and what stands around it."""
+"""Recognition of times in text, and their contexts."""
 
 import pytest
 from masstimes.hours import candidates, clock
@@ -34,11 +34,11 @@ def hours(text: str) -> list[str]:
         ("", []),
     ],
 )
-def test_what_is_found(text: str, expected: list[str]) -> None:
+def test_times_in_a_text_are_found(text: str, expected: list[str]) -> None:
     assert hours(text) == expected
 
 
-def test_the_context_has_the_time_at_its_place() -> None:
+def test_context_contains_the_time_at_its_position() -> None:
     text = f"{'x' * 300} 7:00, {'y' * 300}"
     [found] = candidates(text, around=10)
     assert found.context == f"{'x' * 9} 7:00, {'y' * 8}"
@@ -62,11 +62,11 @@ def test_the_context_has_the_time_at_its_place() -> None:
         ("ósmej", "08:00"),
     ],
 )
-def test_times_are_written_alike(hour: str, expected: str) -> None:
+def test_times_are_normalized(hour: str, expected: str) -> None:
     assert clock(hour) == expected
 
 
 @pytest.mark.parametrize("hour", ["5", "23:00", "7:61", "", "rano", "piątej", "700"])
-def test_what_is_no_time_is_refused(hour: str) -> None:
+def test_invalid_time_is_refused(hour: str) -> None:
     with pytest.raises(ValueError, match="is no hour from 6 to 22"):
         clock(hour)

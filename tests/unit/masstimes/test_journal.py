@@ -1,4 +1,4 @@
-"""What a site has answered is kept so that any beginning of it will do."""
+"""The journal of a site: any beginning of the file is valid."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "p.journal"
 
 
-def test_what_was_added_is_read_again(path: Path) -> None:
+def test_journal_returns_its_entries(path: Path) -> None:
     journal = Journal(path, ABOUT)
     assert list(journal.entries()) == [PAGE, FAILED]
     assert journal.ended() is None
@@ -36,7 +36,7 @@ def test_what_was_added_is_read_again(path: Path) -> None:
     assert list(Journal(path, ABOUT).entries()) == [PAGE, FAILED]
 
 
-def test_any_beginning_of_the_file_will_do(path: Path) -> None:
+def test_journal_is_valid_after_truncation_anywhere(path: Path) -> None:
     whole = path.read_bytes()
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
@@ -49,11 +49,11 @@ def test_any_beginning_of_the_file_will_do(path: Path) -> None:
         assert list(Journal(path, ABOUT).entries()) == [*entries, FAILED]
 
 
-def test_what_is_about_another_parish_is_begun_anew(path: Path) -> None:
+def test_journal_of_another_parish_is_started_again(path: Path) -> None:
     assert list(Journal(path, {**ABOUT, "site": "http://q.pl/"}).entries()) == []
 
 
-def test_what_is_known_is_for_the_next_run(tmp_path: Path) -> None:
+def test_known_pages_are_written_for_the_next_run(tmp_path: Path) -> None:
     before = {
         "http://p.pl/x": KnownPage("old"),
         "http://p.pl/y": KnownPage("old"),
@@ -64,20 +64,20 @@ def test_what_is_known_is_for_the_next_run(tmp_path: Path) -> None:
     answer = PAGE.answer
     assert read_known(known_files([tmp_path])["p"]) == {
         PAGE.url: KnownPage(answer.sha256, answer.etag, answer.modified, answer.links),
-        "http://p.pl/y": KnownPage("old"),  # it was there, and will be
+        "http://p.pl/y": KnownPage("old"),  # a temporary error keeps the known page
     }
     assert known_files([tmp_path / "p.known.json"]) == {"p": tmp_path / "p.known.json"}
     assert read_known(known_files([tmp_path]).get("another")) == {}
 
 
 @pytest.mark.parametrize("content", [b"", b"[]", b"{}", b'{"pages": {"u": {}}}', b"\xff"])
-def test_what_no_run_wrote_is_told(tmp_path: Path, content: bytes) -> None:
+def test_invalid_file_of_known_pages_is_reported(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "p.known.json"
     path.write_bytes(content)
     with pytest.raises(BadData, match=r"is not what an earlier run wrote|:1(:1)?: not JSON: "):
         read_known(path)
 
 
-def test_a_folder_that_is_not_there_is_told(tmp_path: Path) -> None:
+def test_missing_folder_of_known_pages_is_reported(tmp_path: Path) -> None:
     with pytest.raises(MissingInput, match="no such file or folder"):
         known_files([tmp_path / "none"])

@@ -1,18 +1,18 @@
-"""The workflow of the pack, and its tools."""
+"""The workflows and tools of the pack."""
 
 from pathlib import Path
 
 import pytest
 
-from sluice.contracts.append_only import GrowthTrigger, Trigger
-from sluice.contracts.plan import Plan
-from sluice.contracts.states import EntryKind, TaskMode
+from sluice.contracts.common.states import EntryKind, TaskMode
+from sluice.contracts.data.append_only import GrowthTrigger, Trigger
+from sluice.contracts.templates.plan import Plan
 from sluice.cwl import compile_file
 
 PACK = Path(__file__).parents[3] / "templates" / "masstimes"
 
 
-def test_the_workflow_is_a_template_whose_steps_go_parish_by_parish() -> None:
+def test_extraction_steps_run_parish_by_parish() -> None:
     compiled, _ = compile_file(PACK / "extract.cwl", name="extract")
     assert compiled.findings == []
     assert compiled.plan is not None
@@ -28,7 +28,7 @@ def plan_of(name: str) -> Plan:
     return compiled.plan
 
 
-def test_what_is_crawled_is_collected_item_by_item_and_goes_on_after_a_kill() -> None:
+def test_crawl_collects_items_and_has_a_checkpoint() -> None:
     plan = plan_of("crawl")
     [(into, kind)] = [(one.collect, one.kind) for one in plan.outputs if one.collect is not None]
     assert (into.name, kind) == ("mt-items", EntryKind.FILE)
@@ -36,14 +36,14 @@ def test_what_is_crawled_is_collected_item_by_item_and_goes_on_after_a_kill() ->
     assert plan.step("crawl").needs.checkpoint is not None
 
 
-def test_people_are_asked_as_items_grow_and_the_model_learns_as_answers_do() -> None:
+def test_annotation_and_training_are_triggered_by_growth() -> None:
     annotate, train = plan_of("annotate"), plan_of("train")
     assert annotate.due == Trigger(every=GrowthTrigger(files=100, hours=24))
     ask = annotate.step("ask").needs.ask
     assert ask is not None
     assert (ask.link, ask.agree, ask.gold) == (30, 2, "gold")
     for text in (ask.instructions, ask.help):
-        assert "\n" not in text, "the page breaks lines as they fit"
+        assert "\n" not in text, "the page breaks the lines itself"
     assert (ask.language, ask.labels) == ("pl", {"yes": "Tak", "no": "Nie"})
     [into] = [output.collect.name for output in annotate.outputs if output.collect is not None]
     assert into == "mt-answers"
@@ -58,7 +58,7 @@ def test_people_are_asked_as_items_grow_and_the_model_learns_as_answers_do() -> 
     }
 
 
-def test_searches_for_sites_are_counted_against_the_quota_of_the_api() -> None:
+def test_searches_for_sites_use_a_quota_and_a_secret() -> None:
     compiled, _ = compile_file(PACK / "sites.cwl", name="sites")
     assert compiled.findings == []
     assert compiled.plan is not None

@@ -1,4 +1,4 @@
-"""The throttle, as a table of latencies and delays."""
+"""The throttle of the crawler: delays for latencies and statuses."""
 
 import pytest
 from masstimes.crawl.pace import Pace
@@ -18,18 +18,18 @@ from scrapy.utils.test import get_crawler
         (2.0, 1.0, 206, 1.5),
         (5.0, 0.0, 200, 2.5),
         (5.0, 5.0, 200, 5.0),
-        (1.0, 9.0, 200, 5.0),  # the mean also where the site is slow
+        (1.0, 9.0, 200, 5.0),  # the mean applies to slow sites, too
         (5.0, 1.0, 404, 5.0),
         (5.0, 1.0, 301, 5.0),
         (5.0, 1.0, 304, 5.0),
         (5.0, 1.0, 503, 5.0),
-        (5.0, 7.0, 503, 5.0),  # nor longer
+        (5.0, 7.0, 503, 5.0),  # errors do not lengthen the delay
         (5.0, 7.0, 302, 5.0),
         (300.0, 900.0, 200, 300.0),
         (0.0, 0.0, 200, 0.0),
     ],
 )
-def test_the_delay_goes_half_the_way_to_the_latency(
+def test_delay_moves_half_way_to_the_latency(
     delay: float, latency: float, status: int, new: float
 ) -> None:
     assert Pace().next_delay(delay, latency, status) == new
@@ -43,11 +43,11 @@ def test_the_delay_goes_half_the_way_to_the_latency(
         (Pace(most=2.0), 2.0),
     ],
 )
-def test_its_numbers_can_be_others(pace: Pace, new: float) -> None:
+def test_parameters_of_the_pace_are_respected(pace: Pace, new: float) -> None:
     assert pace.next_delay(5.0, 2.0, 200) == new
 
 
-def test_it_begins_at_five_seconds_and_comes_close_to_the_latency() -> None:
+def test_delay_starts_at_five_seconds_and_approaches_the_latency() -> None:
     pace = Pace()
     delays = [pace.first]
     for _ in range(5):
@@ -72,17 +72,19 @@ def request(
 @pytest.mark.parametrize(
     ("second", "wrong"),
     [
-        (request(3.5, 4.5), 0),  # 3 s after an answer of 1 s
+        (request(3.5, 4.5), 0),  # 3 s after an answer that took 1 s
         (request(3.4, 4.5), 1),
         (request(0.4, 0.9), 1),
     ],
 )
-def test_a_log_shows_who_was_unkind(second: dict[str, object], wrong: int) -> None:
+def test_request_log_shows_requests_that_came_too_early(
+    second: dict[str, object], wrong: int
+) -> None:
     first = request(-0.5, 0.5)
     assert len(list(unkind([first, second], delays=1.0))) == wrong
 
 
-def test_a_log_shows_who_asks_anew_too_early_after_an_error() -> None:
+def test_request_log_shows_requests_too_early_after_an_error() -> None:
     log = [request(0, 1, status=503), request(5.9, 6)]
     assert len(list(unkind(log, delays=1.0))) == 1
     assert list(unkind(log, delays=0.9)) == []
@@ -101,7 +103,7 @@ def test_a_log_shows_who_asks_anew_too_early_after_an_error() -> None:
         (404, "40", 5.0),
     ],
 )
-def test_retry_after_holds_for_the_next_request_alone(
+def test_retry_after_applies_only_to_the_next_request(
     status: int, asked: str, delay: float
 ) -> None:
     crawler = get_crawler(Spider, {"AUTOTHROTTLE_ENABLED": True, "PACE": Scaled(Pace(), 1.0)})

@@ -1,4 +1,4 @@
-"""Which pages are looked at, by their addresses and the links that led to them."""
+"""The filter that selects pages by address, link text and content."""
 
 import pytest
 from masstimes.page_filter import has_order, is_news, is_wanted, last_part
@@ -13,7 +13,7 @@ from masstimes.page_filter import has_order, is_news, is_wanted, last_part
         "harmonogram mszy", "grafik mszy", "rozpiska mszy",
     ],
 )  # fmt: skip
-def test_orders_of_masses_are_wanted(text: str) -> None:
+def test_pages_about_masses_are_wanted(text: str) -> None:
     assert is_wanted("http://p.pl/x/", text)
     assert is_wanted(f"http://p.pl/msze/{text}", "")
 
@@ -28,35 +28,35 @@ def test_orders_of_masses_are_wanted(text: str) -> None:
         "plan pielgrzymki", "nabożeństwo",
     ],
 )  # fmt: skip
-def test_others_are_not(text: str) -> None:
+def test_other_pages_are_not_wanted(text: str) -> None:
     assert not is_wanted("http://p.pl/x/", text)
     assert not is_wanted(f"http://p.pl/{text}", "")
 
 
-def test_one_of_both_is_enough() -> None:
+def test_address_or_link_text_is_enough() -> None:
     assert is_wanted("http://p.pl/msze.html", "nabożeństwa majowe")
     assert is_wanted("http://p.pl/nabozenstwa-majowe", "Msze święte")
 
 
-def test_an_address_is_read_as_people_read_it() -> None:
+def test_encoded_address_is_decoded_for_the_filter() -> None:
     assert last_part("http://p.pl/a/porz%C4%85dek") == "porządek"
     assert is_wanted("http://p.pl/a/porz%C4%85dek", "")
-    assert not is_wanted("http://msze.pl/kontakt", ""), "its last part alone"
+    assert not is_wanted("http://msze.pl/kontakt", ""), "only the last part of the address counts"
 
 
-def test_an_address_that_ends_with_a_slash_has_a_last_part() -> None:
+def test_address_with_trailing_slash_has_a_last_part() -> None:
     assert last_part("http://p.pl/liturgia/msze-swiete/") == "msze-swiete"
     assert is_wanted("http://p.pl/liturgia/msze-swiete/", "Liturgia w parafii")
     assert last_part("http://msze.pl/") == ""
 
 
-def test_three_masses_of_sundays_are_an_order() -> None:
+def test_three_sunday_masses_are_an_order() -> None:
     page = "Msze w niedziele: 8:00, 10:00{} (kaplica)"
     assert has_order(page.format(", 12:00"), is_start=False)
     assert not has_order(page.format(""), is_start=False)
 
 
-def test_a_page_is_wanted_for_what_it_says() -> None:
+def test_page_with_masses_or_news_is_recognized_by_content_and_link() -> None:
     short, whole = "Msze św.\nNiedziela: 8.00\n", "Msze św.\nNiedziela: 8.00\nW tygodniu: 18.00\n"
     assert has_order(short, is_start=True)
     assert not has_order(short, is_start=False)

@@ -1,4 +1,4 @@
-"""Parishes from pages of dioceses."""
+"""Lists of parishes from pages of dioceses."""
 
 import csv
 import json
@@ -44,7 +44,7 @@ def table(tmp_path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_pages_are_followed_and_columns_are_known_by_their_names(
+def test_next_pages_are_followed_and_columns_are_found_by_name(
     server: Server, tmp_path: Path
 ) -> None:
     assert run(tmp_path, f"{server.url}/1.html") == 0
@@ -62,17 +62,17 @@ def test_pages_are_followed_and_columns_are_known_by_their_names(
     assert (trinity["place"], trinity["deanery"], trinity["voivodeship"]) == (
         *("Puck", "Puck", "pomorskie"),
     )
-    assert (spirit["name"], spirit["place"]) == ("Ducha Św.", "Puck"), "of a cell over two rows"
+    assert (spirit["name"], spirit["place"]) == ("Ducha Św.", "Puck"), "the cell spans two rows"
     assert server.asked == ["/robots.txt", "/1.html", "/2.html"]
 
 
-def test_each_has_a_file_of_its_own(server: Server, tmp_path: Path) -> None:
+def test_each_parish_has_its_own_file(server: Server, tmp_path: Path) -> None:
     assert run(tmp_path, f"{server.url}/1.html") == 0
     files = {path.stem: json.loads(path.read_text()) for path in (tmp_path / "split").iterdir()}
     assert files == {row["id"]: row for row in table(tmp_path)}
 
 
-def test_rows_without_a_name_are_told_of(
+def test_rows_without_a_name_are_reported(
     server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert run(tmp_path, f"{server.url}/1.html") == 0
@@ -80,7 +80,7 @@ def test_rows_without_a_name_are_told_of(
     assert said in capsys.readouterr().err
 
 
-def test_addresses_come_from_a_file_too(server: Server, tmp_path: Path) -> None:
+def test_addresses_are_read_from_a_file(server: Server, tmp_path: Path) -> None:
     addresses = tmp_path / "addresses"
     addresses.write_text(f"# dioceses\n\n{server.url}/2.html\n{server.url}/2.html\n")
     assert run(tmp_path, "--addresses", str(addresses)) == 0
@@ -97,7 +97,7 @@ def test_addresses_come_from_a_file_too(server: Server, tmp_path: Path) -> None:
         ("<a href='http://[x'>dalej</a>", ""),
     ],
 )
-def test_a_walk_ends(
+def test_walk_through_pages_ends(
     server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], link: str, told: str
 ) -> None:
     counter = iter(range(100))
@@ -108,7 +108,7 @@ def test_a_walk_ends(
 
 
 @pytest.mark.parametrize("page", ["", "<p>nic</p>", "<table><tr><td>Lp.</td></tr></table>", "\0"])
-def test_pages_without_parishes_are_told_of(
+def test_pages_without_parishes_are_reported(
     server: Server, tmp_path: Path, capsys: pytest.CaptureFixture[str], page: str
 ) -> None:
     server.answer = lambda _: (200, {}, page)
@@ -125,7 +125,7 @@ def test_pages_without_parishes_are_told_of(
         (["http://example.org/", "--contact", " "], "is no address of mail"),
     ],
 )
-def test_wrong_usage_is_told(
+def test_wrong_usage_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], told: str
 ) -> None:
     contact = [] if "--contact" in arguments else ["--contact", "crawler@example.org"]
@@ -142,11 +142,11 @@ def test_wrong_usage_is_told(
         (["Telefon", "Parafianie"], {}),
     ],
 )
-def test_headers_are_polish_words(header: list[str], expected: dict[str, int]) -> None:
+def test_polish_headers_name_the_columns(header: list[str], expected: dict[str, int]) -> None:
     assert columns_of(header) == expected
 
 
-def test_ids_are_names_of_files_and_no_two_are_alike() -> None:
+def test_identifiers_are_unique_file_names() -> None:
     def parish(name: str, street: str) -> dict[str, str]:
         return {"id": "", "name": name, "place": "Łódź", "street": street}
 

@@ -1,4 +1,4 @@
-"""Sites of parishes by a places API."""
+"""Search for the sites of parishes with a places API."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -22,7 +22,7 @@ def as_json(answer: object, status: int = 200) -> Said:
 
 
 def hits(*places: str, token: str = "") -> dict[str, Any]:
-    """A page of a search in Google's classic form."""
+    """Return a page of search results in the classic form of Google's API."""
     results = [{"place_id": place, "name": "x", "formatted_address": "y"} for place in places]
     page: dict[str, Any] = {"status": "OK" if places else "ZERO_RESULTS", "results": results}
     return page | ({"next_page_token": token} if token else {})
@@ -31,7 +31,7 @@ def hits(*places: str, token: str = "") -> dict[str, Any]:
 def classic(
     searches: Mapping[str, dict[str, Any]], details: Mapping[str, str]
 ) -> Callable[[str], Said]:
-    """Answers in Google's classic form; ``searches``: by text or token."""
+    """Return answers in Google's classic form; ``searches`` are keyed by text or token."""
 
     def answer(path: str) -> Said:
         asked = {name: values[0] for name, values in parse_qs(urlsplit(path).query).items()}
@@ -52,7 +52,7 @@ def api() -> Iterator[Server]:
 
 @pytest.fixture
 def run(api: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Run the program for parishes of these names; return the exit code."""
+    """Run the program for parishes of these names and return the exit code."""
     monkeypatch.setenv(KEY_VARIABLE, KEY)
 
     def run(*names: str, options: tuple[str, ...] = ()) -> int:
@@ -76,7 +76,7 @@ def sites(tmp_path: Path) -> dict[str, str]:
     return {parish["id"]: parish["site"] for parish in found}
 
 
-def without(tmp_path: Path) -> list[str]:
+def parishes_without_site(tmp_path: Path) -> list[str]:
     return [json.loads(line)["id"] for line in (tmp_path / "without").read_text().splitlines()]
 
 
@@ -84,14 +84,14 @@ def requests(tmp_path: Path) -> dict[str, int]:
     return dict(json.loads((tmp_path / "requests").read_text()))
 
 
-def asked(api: Server) -> list[str]:
-    """Texts, tokens and places, in the order of the requests."""
+def requested(api: Server) -> list[str]:
+    """Return texts, tokens and places in the order of the requests."""
     found = [parse_qs(urlsplit(path).query) for path in api.asked]
     names = ("query", "pagetoken", "place_id")
     return [next(each[name][0] for name in names if name in each) for each in found]
 
 
-def test_first_hit_with_a_site_wins_and_the_street_is_left_out_only_without_one(
+def test_first_result_with_a_site_wins_and_the_street_is_dropped_if_needed(
     api: Server, run: Run, tmp_path: Path
 ) -> None:
     api.answer = classic(
@@ -109,8 +109,8 @@ def test_first_hit_with_a_site_wins_and_the_street_is_left_out_only_without_one(
     )
     assert run("A", "B", "C") == 0
     assert sites(tmp_path) == {"A": "http://a.pl/", "B": "https://b.pl"}
-    assert without(tmp_path) == ["C"]
-    assert asked(api) == [
+    assert parishes_without_site(tmp_path) == ["C"]
+    assert requested(api) == [
         *("A Hel Morska 1", "a1", "a2"),
         *("B Hel Morska 1", "b1", "B Hel", "b2"),
         *("C Hel Morska 1", "C Hel"),
@@ -122,7 +122,7 @@ def test_first_hit_with_a_site_wins_and_the_street_is_left_out_only_without_one(
 
 
 def test_next_pages_are_read_by_their_tokens(api: Server, run: Run, tmp_path: Path) -> None:
-    """A token becomes valid a moment after its page."""
+    """A token becomes valid shortly after its page."""
     pages = classic(
         {
             "A Hel Morska 1": hits("a1", token="t1"),
@@ -134,7 +134,7 @@ def test_next_pages_are_read_by_their_tokens(api: Server, run: Run, tmp_path: Pa
     too_early = [as_json({"status": "INVALID_REQUEST"})]
     api.answer = lambda path: too_early.pop() if too_early and "t1" in path else pages(path)
     assert run("A", options=("--max-pages", "3")) == 0
-    assert asked(api) == ["A Hel Morska 1", "a1", "t1", "t1", "a2"]
+    assert requested(api) == ["A Hel Morska 1", "a1", "t1", "t1", "a2"]
     assert sites(tmp_path) == {"A": "http://a.pl/"}
 
 
@@ -142,11 +142,11 @@ def test_token_that_stays_invalid_ends_the_pages(api: Server, run: Run, tmp_path
     pages = {"A Hel Morska 1": hits("a1", token="old"), "old": {"status": "INVALID_REQUEST"}}
     api.answer = classic(pages, {})
     assert run("A", options=("--max-pages", "2")) == 0
-    assert asked(api) == ["A Hel Morska 1", "a1", "old", "old", "old", "A Hel"]
-    assert without(tmp_path) == ["A"]
+    assert requested(api) == ["A Hel Morska 1", "a1", "old", "old", "old", "A Hel"]
+    assert parishes_without_site(tmp_path) == ["A"]
 
 
-def test_budget_of_each_kind_of_request_ends_the_run_and_the_cache_goes_on(
+def test_exhausted_budget_ends_the_run_and_the_cache_continues_it(
     api: Server, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     searches = {f"{name} Hel Morska 1": hits(f"{name}1", f"{name}2") for name in "AB"}
@@ -155,22 +155,24 @@ def test_budget_of_each_kind_of_request_ends_the_run_and_the_cache_goes_on(
     assert run("A", "B", options=budget) == 75
     assert "the budget of 3 detail requests is spent" in capsys.readouterr().err
     assert requests(tmp_path) == {"search": 2, "detail": 3}
-    assert json.loads((tmp_path / "spent").read_text()) == {"places": 23}, "also where it fails"
+    assert json.loads((tmp_path / "spent").read_text()) == {"places": 23}, (
+        "a failed run must write the spent quota, too"
+    )
     assert run("A", "B", options=budget) == 0
     assert requests(tmp_path) == {"search": 0, "detail": 1}
     assert sites(tmp_path) == {"A": "http://a.pl/", "B": "http://b.pl/"}
 
 
-def test_details_of_a_search_have_a_limit(api: Server, run: Run, tmp_path: Path) -> None:
+def test_details_of_a_search_are_limited(api: Server, run: Run, tmp_path: Path) -> None:
     api.answer = classic({"A Hel Morska 1": hits("a1", "a2", "a3")}, {"a3": "http://a.pl/"})
     assert run("A", options=("--max-details", "2")) == 0
-    assert asked(api) == ["A Hel Morska 1", "a1", "a2", "A Hel"]
+    assert requested(api) == ["A Hel Morska 1", "a1", "a2", "A Hel"]
 
 
-def test_no_request_is_sent_twice(
+def test_answered_request_is_never_repeated(
     api: Server, run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The quota ends in between; what was answered until then is kept, and used later."""
+    """The quota ends in between; earlier answers are kept and used by the next run."""
     site = {"status": "OK", "result": {"website": "http://a.pl/"}}
     coming = [hits("a"), site, NONE, OVER]
     api.answer = lambda _: as_json(coming.pop(0))
@@ -180,11 +182,11 @@ def test_no_request_is_sent_twice(
     assert KEY not in said
     assert sites(tmp_path) == {"A": "http://a.pl/"}
     with (tmp_path / "cache").open("a") as cache:
-        cache.write('{"request": ["google", "sea')  # killed as it wrote
+        cache.write('{"request": ["google", "sea')  # a line that a killed run has not completed
     coming += [hits("b"), {"status": "OK", "result": {"website": "http://b.pl/"}}]
     assert run("A", "B") == 0
     assert sites(tmp_path) == {"A": "http://a.pl/", "B": "http://b.pl/"}
-    assert asked(api) == ["A Hel Morska 1", "a", "B Hel Morska 1", "B Hel", "B Hel", "b"]
+    assert requested(api) == ["A Hel Morska 1", "a", "B Hel Morska 1", "B Hel", "B Hel", "b"]
     assert run("A", "B") == 0
     assert len(api.asked) == 6
 
@@ -216,7 +218,7 @@ def test_new_form_of_the_api_searches_by_post_and_masks_fields(
     assert not any(KEY in path for path in api.asked)
 
 
-def test_new_form_has_no_site_of_a_place_that_is_gone_nor_more_pages_by_a_refused_token(
+def test_new_form_handles_deleted_places_and_refused_tokens(
     api: Server, run: Run, tmp_path: Path
 ) -> None:
     def answer(path: str) -> Said:
@@ -228,7 +230,7 @@ def test_new_form_has_no_site_of_a_place_that_is_gone_nor_more_pages_by_a_refuse
 
     api.answer = answer
     assert run("A", options=("--provider", "google-v1", "--max-pages", "2")) == 0
-    assert without(tmp_path) == ["A"]
+    assert parishes_without_site(tmp_path) == ["A"]
     assert requests(tmp_path) == {"search": 4, "detail": 1}
 
 
@@ -248,7 +250,7 @@ def test_nominatim_needs_no_key_and_no_details(
 
 
 def error(code: int, status: str, message: str = "") -> Said:
-    """An error in the new form of Google's API."""
+    """Return an error in the new form of Google's API."""
     return as_json({"error": {"code": code, "status": status, "message": message}}, code)
 
 
@@ -277,7 +279,7 @@ def error(code: int, status: str, message: str = "") -> Said:
         ("nominatim", (429, {}, ""), 75, "answered 429, 2 times in a row"),
     ],
 )
-def test_error_of_the_api_is_told_without_the_key(
+def test_error_of_the_api_is_reported_without_the_key(
     api: Server,
     run: Run,
     capsys: pytest.CaptureFixture[str],
@@ -293,7 +295,7 @@ def test_error_of_the_api_is_told_without_the_key(
     assert KEY not in error
 
 
-def test_a_key_may_stand_in_a_file_and_has_to_be_there(
+def test_key_is_required_and_may_be_in_a_file(
     api: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.delenv(KEY_VARIABLE, raising=False)
@@ -311,13 +313,13 @@ def test_a_key_may_stand_in_a_file_and_has_to_be_there(
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"id": "a"}', '{"id": "../a", "name": "A"}'])
-def test_what_is_no_parish_is_refused(tmp_path: Path, text: str) -> None:
+def test_invalid_parish_is_refused(tmp_path: Path, text: str) -> None:
     parish = tmp_path / "a.json"
     parish.write_text(text)
     rest = ["--api", "http://x/", "--out", "o", "--cache", "c", "--without", "w", "--contact", "a"]
     assert main([str(parish), *rest]) == 65
 
 
-def test_no_question_is_asked_twice_of_a_parish_without_a_street() -> None:
+def test_parish_without_a_street_or_place_has_no_duplicate_query() -> None:
     assert list(queries({"name": "A", "place": "Hel"})) == ["A Hel"]
     assert list(queries({"name": "A", "place": "", "street": "Morska"})) == ["A Morska", "A"]

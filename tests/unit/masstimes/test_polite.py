@@ -1,4 +1,4 @@
-"""How servers that are not ours are asked."""
+"""Polite requests to foreign servers."""
 
 from collections.abc import Iterator
 
@@ -18,13 +18,13 @@ def server() -> Iterator[Server]:
 
 
 def answers(server: Server, *said: Said) -> None:
-    """One after the other; the last one again and again."""
+    """Set the answers of a server; it repeats the last answer."""
     coming = list(said)
     server.answer = lambda _: coming.pop(0) if len(coming) > 1 else coming[0]
 
 
-def waited(server: Server, manners: Manners, *, pages: int = 1) -> list[float]:
-    """Seconds, as the program sleeps."""
+def pauses_of(server: Server, manners: Manners, *, pages: int = 1) -> list[float]:
+    """Return the pauses of the program in seconds."""
     waits: list[float] = []
     with Polite("mt-test", manners, sleep=waits.append) as polite:
         for number in range(pages):
@@ -36,36 +36,36 @@ LATER: Said = (503, {}, "")
 FINE: Said = (200, {}, "fine")
 
 
-def test_what_fails_is_asked_again_after_2_4_8_seconds(server: Server) -> None:
+def test_failed_request_is_repeated_after_2_4_and_8_seconds(server: Server) -> None:
     answers(server, LATER, LATER, LATER, LATER, FINE)
-    assert waited(server, Manners(CONTACT, max_wait=10.0)) == [2, 4, 8, 10]
+    assert pauses_of(server, Manners(CONTACT, max_wait=10.0)) == [2, 4, 8, 10]
     assert server.asked == ["/0"] * 5
 
 
-def test_the_server_may_say_when(server: Server) -> None:
+def test_retry_after_sets_the_pause(server: Server) -> None:
     answers(server, (429, {"Retry-After": "7"}, ""), LATER, FINE)
-    assert waited(server, Manners(CONTACT)) == [7, 4]
+    assert pauses_of(server, Manners(CONTACT)) == [7, 4]
     answers(server, (503, {"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, ""), FINE)
-    assert waited(server, Manners(CONTACT)) == [2], "that time is over"
+    assert pauses_of(server, Manners(CONTACT)) == [2], "that time has passed"
 
 
-def test_who_shall_wait_longer_than_allowed_gives_up(server: Server) -> None:
+def test_too_long_retry_after_ends_the_requests(server: Server) -> None:
     answers(server, (503, {"Retry-After": "301"}, ""))
     with pytest.raises(GaveUp, match="wants 301 s to pass, longer than 300 s"):
-        waited(server, Manners(CONTACT))
+        pauses_of(server, Manners(CONTACT))
     assert len(server.asked) == 1
 
 
-def test_repeats_have_an_end_and_are_counted_anew_for_each_request(server: Server) -> None:
+def test_repeats_are_limited_for_each_request(server: Server) -> None:
     answers(server, LATER, LATER, FINE, LATER, LATER, FINE)
     manners = Manners(CONTACT, repeats=2)
-    assert waited(server, manners, pages=2) == [2, 4, 1, 2, 4]
+    assert pauses_of(server, manners, pages=2) == [2, 4, 1, 2, 4]
     answers(server, LATER)
     with pytest.raises(GaveUp, match="answered 503, 3 times in a row"):
-        waited(server, manners)
+        pauses_of(server, manners)
 
 
-def test_a_server_that_is_not_there_is_asked_again() -> None:
+def test_unreachable_server_is_asked_again() -> None:
     waits: list[float] = []
     with (
         Polite("mt-test", Manners(CONTACT, repeats=1), sleep=waits.append) as polite,
@@ -75,14 +75,14 @@ def test_a_server_that_is_not_there_is_asked_again() -> None:
     assert waits == [2]
 
 
-def test_between_two_requests_is_a_pause_and_all_waits_can_be_scaled(server: Server) -> None:
+def test_pauses_between_requests_can_be_scaled(server: Server) -> None:
     answers(server, FINE)
-    assert waited(server, Manners(CONTACT, pause=3.0, delays=0.5), pages=3) == [1.5, 1.5]
+    assert pauses_of(server, Manners(CONTACT, pause=3.0, delays=0.5), pages=3) == [1.5, 1.5]
 
 
-def test_it_says_who_asks(server: Server) -> None:
+def test_user_agent_contains_the_contact(server: Server) -> None:
     answers(server, FINE)
-    waited(server, Manners(CONTACT))
+    pauses_of(server, Manners(CONTACT))
     assert server.agents == [f"mt-test (Sluice mass times; +{CONTACT})"]
 
 
@@ -96,20 +96,20 @@ def test_it_says_who_asks(server: Server) -> None:
         ((200, {"Content-Encoding": "gzip"}, "none"), "cannot be unpacked"),
     ],
 )
-def test_what_stays_the_same_is_not_asked_again(server: Server, said: Said, told: str) -> None:
+def test_permanent_error_is_not_repeated(server: Server, said: Said, told: str) -> None:
     answers(server, said)
     with pytest.raises(Refused, match=told):
-        waited(server, Manners(CONTACT))
+        pauses_of(server, Manners(CONTACT))
     assert server.asked.count("/0") == 1
 
 
-def test_a_page_that_has_moved_on_its_host_is_followed(server: Server) -> None:
+def test_redirect_on_the_same_host_is_followed(server: Server) -> None:
     server.answer = lambda path: FINE if path == "/new" else (301, {"Location": "/new"}, "")
     with Polite("mt-test", Manners(CONTACT), sleep=lambda _: None) as polite:
         assert polite.get(f"{server.url}/old").body == b"fine"
 
 
-def test_proxy_of_the_environment_is_not_asked_for_this_machine(
+def test_proxy_of_the_environment_is_not_used_for_this_machine(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with answering() as proxy:
@@ -117,5 +117,5 @@ def test_proxy_of_the_environment_is_not_asked_for_this_machine(
             monkeypatch.setenv(name, proxy.url)
         monkeypatch.delenv("no_proxy", raising=False)
         answers(server, FINE)
-        waited(server, Manners(CONTACT))
+        pauses_of(server, Manners(CONTACT))
         assert (server.asked, proxy.asked) == (["/0"], [])

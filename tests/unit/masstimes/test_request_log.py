@@ -1,4 +1,4 @@
-"""When an answer was over, as the small web's log has it: no later than its client knew."""
+"""The request log of the small web never dates an answer later than its client."""
 
 from itertools import count
 from typing import Any
@@ -9,28 +9,28 @@ from masstimes.small_web import asgi
 
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each look is a second later."""
+    """Make each look at the clock a second later."""
     ticks = count(1.0)
     monkeypatch.setattr(asgi, "now", lambda: next(ticks))
 
 
 def an_exchange() -> asgi.Exchange:
     async def take(_: dict[str, Any]) -> None:
-        asgi.now()  # it takes a while
+        asgi.now()  # sending takes a second
 
     scope = {"path": "/", "query_string": b"", "method": "GET", "headers": [(b"host", b"a:1")]}
     return asgi.exchange(scope, None, take)
 
 
 @pytest.mark.usefixtures("clock")
-async def test_an_answer_without_a_body_is_over_with_its_head() -> None:
+async def test_answer_without_a_body_ends_with_its_head() -> None:
     exchange = an_exchange()
     await exchange.answer(404)
     assert (exchange.answered, exchange.ended) == (1.0, 1.0)
 
 
 @pytest.mark.usefixtures("clock")
-async def test_another_one_is_over_before_its_last_byte_went_out() -> None:
+async def test_answer_with_a_body_ends_before_its_last_byte_is_sent() -> None:
     exchange = an_exchange()
     await exchange.answer(200, b"x")
     assert (exchange.answered, exchange.ended) == (1.0, 3.0)

@@ -1,4 +1,4 @@
-"""Of rules for robots as many are read as the standard asks for, and no more."""
+"""Limits of reading robots.txt."""
 
 import pytest
 from masstimes.crawl.limits import Limits
@@ -23,7 +23,7 @@ def forbids(body: bytes, path: str) -> bool:
     return not rules(body).allowed(f"http://parafia.pl{path}", AGENT)
 
 
-def test_rules_count_up_to_the_bound_and_none_that_is_cut() -> None:
+def test_rules_count_up_to_the_size_limit_and_incomplete_rules_do_not() -> None:
     start, last = b"User-agent: *\n", b"Disallow: /last\n"
     filling = b"#" * (MOST - len(start) - len(last) - 1) + b"\n"
     whole = start + filling + last
@@ -31,7 +31,7 @@ def test_rules_count_up_to_the_bound_and_none_that_is_cut() -> None:
     assert forbids(whole, "/last")
     assert forbids(whole + b"Disallow: /more\n", "/last")
     assert not forbids(whole + b"Disallow: /more\n", "/more")
-    assert not forbids(b"#" + whole, "/last")  # without its end it could be another
+    assert not forbids(b"#" + whole, "/last")  # an incomplete rule could mean another path
 
 
 @pytest.mark.parametrize(
@@ -39,12 +39,12 @@ def test_rules_count_up_to_the_bound_and_none_that_is_cut() -> None:
     [b"\xef\xbb\xbf", "# Zakaz wjazdu, bł\n".encode("iso-8859-2"), b"\xff\x00\n", b"\x00\n"],
     ids=["byte order mark", "Latin-2", "no text", "NUL"],
 )
-def test_rules_count_whatever_bytes_are_beside_them(start: bytes) -> None:
+def test_rules_are_read_despite_invalid_bytes(start: bytes) -> None:
     assert forbids(start + b"User-agent: *\nDisallow: /private\n", "/private/x")
 
 
 @pytest.mark.parametrize("delay", [b"nan", b"1e999", b"-5", b"inf", b"x", b""])
-def test_crawl_delay_that_is_no_number_leaves_the_rules_as_they_are(delay: bytes) -> None:
+def test_invalid_crawl_delay_does_not_affect_the_rules(delay: bytes) -> None:
     body = b"User-agent: *\nCrawl-delay: " + delay + b"\nDisallow: /private\n"
     assert forbids(body, "/private")
     assert not forbids(body, "/msze")
@@ -54,7 +54,7 @@ def test_crawl_delay_that_is_no_number_leaves_the_rules_as_they_are(delay: bytes
     ("delay", "seconds"),
     [("10", 10.0), ("0.5", 0.5), ("-5", 0.0), ("nan", 0.0), ("x", 0.0), ("", 0.0)],
 )
-def test_crawl_delay_is_read_where_it_is_a_number(delay: str, seconds: float) -> None:
+def test_crawl_delay_is_read_if_it_is_a_number(delay: str, seconds: float) -> None:
     assert rules(f"User-agent: *\nCrawl-delay: {delay}\n".encode()).crawl_delay(AGENT) == seconds
 
 
@@ -73,7 +73,7 @@ def test_crawl_delay_is_read_where_it_is_a_number(delay: str, seconds: float) ->
         ("http://intranet/", False),
     ],
 )
-def test_robots_txt_of_the_internet_does_not_lead_into_this_network(
+def test_robots_txt_redirect_into_the_local_network_is_refused(
     target: str, is_followed: bool
 ) -> None:
     redirects = RobotsRequests(get_crawler(Spider))
@@ -88,6 +88,6 @@ def test_robots_txt_of_the_internet_does_not_lead_into_this_network(
             redirects.process_response(request, response)
 
 
-def test_the_crawl_reads_them_so() -> None:
+def test_crawler_uses_the_limited_robots_parser() -> None:
     chosen = settings(Limits(), AGENT, delays=1.0)["ROBOTSTXT_PARSER"]
     assert load_object(chosen) is FirstRules

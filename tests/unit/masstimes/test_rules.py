@@ -1,4 +1,4 @@
-"""Times under headings."""
+"""Rules that find times of masses under headings."""
 
 import pytest
 from masstimes.rules import Order, order_in
@@ -17,7 +17,7 @@ Kancelaria czynna od 16 do 17
 """
 
 
-def test_sundays_and_weekdays_are_told_apart() -> None:
+def test_sundays_and_weekdays_are_distinguished() -> None:
     assert order_in(PAGE.replace("Niedziele", "Niedziela")) == Order(
         ("07:00", "09:30", "11:00", "18:00"), ("07:00", "18:00", "19:00")
     )
@@ -28,7 +28,7 @@ def test_sundays_and_weekdays_are_told_apart() -> None:
     "sunday", ["niedziela", "w niedziele i dni świąteczne", "porządek świąteczny"]
 )
 @pytest.mark.parametrize("weekday", ["w tygodniu", "od poniedziałku do soboty", "Dzień powszedni"])
-def test_headings_are_the_sources(main: str, sunday: str, weekday: str) -> None:
+def test_headings_of_the_source_are_recognized(main: str, sunday: str, weekday: str) -> None:
     text = f"{main}\n{sunday} 8, 10\n{weekday}\n17\n"
     assert order_in(text) == Order(("08:00", "10:00"), ("17:00",))
 
@@ -43,11 +43,11 @@ def test_headings_are_the_sources(main: str, sunday: str, weekday: str) -> None:
         "niedziela\nkancelaria 8:00\n",
     ],
 )
-def test_times_without_masses_or_without_a_day_give_nothing(text: str) -> None:
+def test_times_without_masses_or_days_give_no_order(text: str) -> None:
     assert order_in(text) is None
 
 
-def test_a_page_whose_address_speaks_of_masses_needs_no_heading() -> None:
+def test_page_with_an_address_about_masses_needs_no_heading() -> None:
     assert order_in("niedziela 8\nw tygodniu 17\n", is_wanted=True) == Order(("08:00",), ("17:00",))
 
 
@@ -88,6 +88,6 @@ def test_each_hour_is_read_by_the_words_near_it(text: str, expected: Order | Non
         ("\tMsze\tBiuro\n\tniedziela 8:00\t9:30\n", ("08:00",)),
     ],
 )
-def test_hours_beside_masses_are_none(text: str, sundays: tuple[str, ...]) -> None:
+def test_hours_of_other_events_are_no_masses(text: str, sundays: tuple[str, ...]) -> None:
     found = order_in(text)
     assert (found.sundays if found else ()) == sundays

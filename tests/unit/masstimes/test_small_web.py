@@ -1,4 +1,4 @@
-"""The small web: what is true of it stands on its pages, and the rules alone find about half."""
+"""The simulated web of the demonstration: its truth, layouts and traps."""
 
 import time
 from collections import Counter
@@ -21,7 +21,7 @@ PORT = 8000
 
 
 def texts(site: Site) -> dict[str, tuple[SmallPage, str]]:
-    """As a reader that is told the encoding has them."""
+    """Return pages and texts, decoded with the right encoding."""
     read = {}
     for path, page in site.pages.items():
         for encoding in ("utf-8", "windows-1250", "iso-8859-2"):
@@ -35,12 +35,12 @@ def texts(site: Site) -> dict[str, tuple[SmallPage, str]]:
     return read
 
 
-def alive(web: SmallWeb) -> list[Site]:
+def living_sites(web: SmallWeb) -> list[Site]:
     return [site for site in web.sites.values() if site.dead is None]
 
 
-def test_masses_stand_where_the_truth_says() -> None:
-    for site in alive(SmallWeb(60, 5)):
+def test_masses_are_on_the_pages_where_the_truth_says() -> None:
+    for site in living_sites(SmallWeb(60, 5)):
         told = set()
         for page, text in texts(site).values():
             found = list(candidates(text))
@@ -54,9 +54,9 @@ def test_masses_stand_where_the_truth_says() -> None:
 
 
 @pytest.mark.parametrize("seed", [DEMO_SEED, 2, 3, 31, 32])
-def test_the_rules_alone_find_nine_of_ten_masses_and_little_else(seed: int) -> None:
+def test_rules_alone_find_nine_of_ten_masses_with_few_errors(seed: int) -> None:
     there = found = wrong = 0
-    for site in alive(SmallWeb(60, seed)):
+    for site in living_sites(SmallWeb(60, seed)):
         there += len(site.schedule.sundays) + len(site.schedule.weekdays)
         for page, text in texts(site).values():
             if page.masses and (order := order_in(text)):
@@ -70,9 +70,9 @@ def test_the_rules_alone_find_nine_of_ten_masses_and_little_else(seed: int) -> N
     assert found >= 0.95 * (found + wrong)
 
 
-def test_what_may_be_a_time_is_a_mass_in_less_than_half_of_the_cases() -> None:
+def test_masses_are_neither_rare_nor_dominant_among_candidates() -> None:
     masses = others = 0
-    for site in alive(SmallWeb(60, DEMO_SEED)):
+    for site in living_sites(SmallWeb(60, DEMO_SEED)):
         for path, (page, text) in texts(site).items():
             if page.masses or is_wanted(f"http://p.pl{path}", ""):
                 masses += len(page.masses)
@@ -80,31 +80,33 @@ def test_what_may_be_a_time_is_a_mass_in_less_than_half_of_the_cases() -> None:
     assert masses / 2 < others < masses * 3
 
 
-def test_a_third_of_the_layouts_is_kept_from_the_seed_that_is_learned_from() -> None:
-    assert {site.layout for site in alive(SmallWeb(300, DEMO_SEED))} == names(layouts.SEEN)
-    everything = names(layouts.SEEN) | names(layouts.UNSEEN)
-    assert {site.layout for site in alive(SmallWeb(300, 2))} == everything
-    assert len(names(layouts.UNSEEN)) * 3 == len(everything)
+def test_training_seed_lacks_a_third_of_the_layouts() -> None:
+    assert {site.layout for site in living_sites(SmallWeb(300, DEMO_SEED))} == layout_names(
+        layouts.SEEN
+    )
+    everything = layout_names(layouts.SEEN) | layout_names(layouts.UNSEEN)
+    assert {site.layout for site in living_sites(SmallWeb(300, 2))} == everything
+    assert len(layout_names(layouts.UNSEEN)) * 3 == len(everything)
 
 
-def test_each_layout_has_its_share_of_few_sites_too() -> None:
+def test_layouts_are_distributed_evenly() -> None:
     pack = layouts.SEEN + layouts.UNSEEN
     sites = SmallWeb(2 * len(pack), 2).sites.values()
     shares = Counter(layout.__name__.strip("_") for layout in pack * 2)
     assert Counter(site.layout for site in sites) == shares
 
 
-def names(kind: tuple[layouts.Layout, ...]) -> set[str]:
+def layout_names(kind: tuple[layouts.Layout, ...]) -> set[str]:
     return {layout.__name__.strip("_") for layout in kind}
 
 
-def test_the_same_seed_makes_the_same_web_and_another_another() -> None:
+def test_equal_seeds_make_equal_webs() -> None:
     first, again, other = SmallWeb(20, 3), SmallWeb(20, 3), SmallWeb(20, 4)
     assert first.truth(PORT) == again.truth(PORT) != other.truth(PORT)
     assert first.sites == again.sites
 
 
-def test_a_changed_site_has_other_times_and_nothing_else() -> None:
+def test_changed_site_has_other_times_and_no_other_changes() -> None:
     web = SmallWeb(60, 3)
     before = dict(web.sites)
     changed = {parish.host for parish in web.change(10)}
@@ -118,7 +120,7 @@ def test_a_changed_site_has_other_times_and_nothing_else() -> None:
         assert others == {path for path, page in site.pages.items() if page.masses}
 
 
-def test_every_trap_and_every_dead_site_is_there() -> None:
+def test_web_has_all_traps_and_dead_sites() -> None:
     sites = SmallWeb(60, 2).sites.values()
     assert {site.trap for site in sites} == {None, *Trap}
     assert {site.dead for site in sites} == {None, *Dead}
@@ -126,14 +128,14 @@ def test_every_trap_and_every_dead_site_is_there() -> None:
     assert {(site.trap, site.dead) for site in tame} == {(None, None)}
 
 
-def test_parish_files_say_nothing_of_the_truth() -> None:
+def test_parish_files_do_not_reveal_the_truth() -> None:
     files = parish_files(SmallWeb(3, 2).parishes, PORT)
     assert sorted(files) == ["parish-0000.json", "parish-0001.json", "parish-0002.json"]
     assert {key for content in files.values() for key in content} == {"id", "name", "site"}
     assert files["parish-0002.json"]["site"] == "http://127.1.0.3:8000/"
 
 
-def test_dioceses_have_all_parishes_over_several_pages() -> None:
+def test_dioceses_list_all_parishes_over_several_pages() -> None:
     web = SmallWeb(150, 2)
     pages = [
         page.decode() for part in diocese_pages(web.parishes).values() for page in part.values()
@@ -152,7 +154,7 @@ def places() -> Callable[..., Places]:
     return places
 
 
-def test_nine_of_ten_places_have_their_site(places: Callable[..., Places]) -> None:
+def test_places_search_finds_nine_of_ten_sites(places: Callable[..., Places]) -> None:
     web, search = SmallWeb(300, 2), places(quota=10_000_000)
     right = 0
     for parish in web.parishes:
@@ -165,7 +167,7 @@ def test_nine_of_ten_places_have_their_site(places: Callable[..., Places]) -> No
     assert 0.9 < right / 300 < 1
 
 
-def test_quota_of_a_day_counts_ten_for_a_search_and_one_for_details(
+def test_daily_quota_counts_ten_for_a_search_and_one_for_details(
     places: Callable[..., Places],
 ) -> None:
     now = [0.0]

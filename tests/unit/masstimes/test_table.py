@@ -1,4 +1,4 @@
-"""The table of all times of masses, and how it is measured."""
+"""The table of mass times, and its measures."""
 
 import json
 from collections.abc import Callable
@@ -50,17 +50,17 @@ def make(tmp_path: Path) -> Callable[..., Rows]:
     return make
 
 
-def short(rows: Rows) -> list[tuple[str, str, str]]:
+def summary_of(rows: Rows) -> list[tuple[str, str, str]]:
     return [(row["day"], row["time"], row["source"]) for row in rows]
 
 
-def test_both_are_joined_by_site_day_and_time(make: Callable[..., Rows]) -> None:
+def test_rules_and_classifier_are_joined_by_site_day_and_time(make: Callable[..., Rows]) -> None:
     rows = make(
         [order()],
         [*classified(TEXT), *classified("Msza w sobotę 19:00", site="b.pl", probability=0.7)],
         {"id": "anna", "site": "http://www.a.pl/index.html"},
     )
-    assert short(rows) == [
+    assert summary_of(rows) == [
         ("sunday", "07:00", "both"),
         ("sunday", "09:00", "both"),
         ("weekday", "07:00", "both"),
@@ -102,13 +102,13 @@ W soboty: 7.30
     ]
 
 
-def test_orders_of_the_release_before_make_rows(make: Callable[..., Rows]) -> None:
+def test_orders_of_the_previous_release_make_rows(make: Callable[..., Rows]) -> None:
     old = {"domain": "a.pl", "url": "http://a.pl/m", "text": "", "sundays": ["07:00"]}
     [row] = make([old | {"weekdays": []}], [])
     assert (row["day"], row["time"], row["days"], row["source"]) == ("sunday", "07:00", "", "rules")
 
 
-def test_rules_alone_have_their_sentence_and_no_probability(make: Callable[..., Rows]) -> None:
+def test_rows_of_rules_have_a_sentence_and_no_probability(make: Callable[..., Rows]) -> None:
     rows = make([order()], classified(TEXT, probability=0.1))
     assert [row["source"] for row in rows] == ["rules"] * 4
     assert {row["probability"] for row in rows} == {None}
@@ -118,17 +118,17 @@ def test_rules_alone_have_their_sentence_and_no_probability(make: Callable[..., 
     ]
 
 
-def test_the_best_evidence_is_kept(make: Callable[..., Rows]) -> None:
+def test_best_evidence_is_kept(make: Callable[..., Rows]) -> None:
     texts = (("Niedziela 7:00", 0.6), ("Msza w niedzielę o 7:00", 0.8), ("Nd. 7:00", 0.7))
     lines = [line for text, sure in texts for line in classified(text, probability=sure)]
     [row] = make([], lines)
     assert (row["sentence"], row["probability"]) == ("Msza w niedzielę o 7:00", 0.8)
 
 
-def test_a_day_that_is_not_known_gives_way_to_one_that_is(make: Callable[..., Rows]) -> None:
+def test_unknown_day_is_replaced_by_a_known_day(make: Callable[..., Rows]) -> None:
     lines = [*classified("Msza 7:00"), *classified("Msza w niedzielę 7:00")]
-    assert short(make([], lines)) == [("sunday", "07:00", "classifier")]
-    assert short(make([], classified("Msza 7:00"))) == [("unknown", "07:00", "classifier")]
+    assert summary_of(make([], lines)) == [("sunday", "07:00", "classifier")]
+    assert summary_of(make([], classified("Msza 7:00"))) == [("unknown", "07:00", "classifier")]
 
 
 def test_equal_input_makes_equal_files(make: Callable[..., Rows], tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_equal_input_makes_equal_files(make: Callable[..., Rows], tmp_path: Path
     assert make([], []) == []
 
 
-def test_csv_says_the_same(make: Callable[..., Rows], tmp_path: Path) -> None:
+def test_csv_and_parquet_have_the_same_rows(make: Callable[..., Rows], tmp_path: Path) -> None:
     rows = make([order()], classified("Msza w sobotę 19:00"))
     as_text = [
         {name: "" if value is None else str(value) for name, value in row.items()} for row in rows
@@ -162,18 +162,18 @@ def test_csv_says_the_same(make: Callable[..., Rows], tmp_path: Path) -> None:
         ("środek 9:00", "unknown"),
     ],
 )
-def test_days_are_told_by_words(context: str, day: str) -> None:
+def test_day_is_recognized_by_nearby_words(context: str, day: str) -> None:
     start = context.index("9:00")
     assert day_near(context, start) == day
 
 
-def test_a_sentence_has_words() -> None:
+def test_sentence_contains_words_of_the_heading() -> None:
     assert sentence_at("a\n## Niedziela\n\n 7:00\n 9:00\n", 20) == "Niedziela 7:00"
     assert sentence_at("7:00", 0) == "7:00"
     assert len(sentence_at(f"msza {'x' * 400}", 0)) == 301
 
 
-def test_measures_are_of_sites_and_times(
+def test_measures_compare_sites_and_times_with_the_truth(
     make: Callable[..., Rows], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     make([order()], [*classified("Msze 9:00, 20:00, 21:00")])
@@ -201,7 +201,7 @@ def test_measures_are_of_sites_and_times(
         (measure_command, ["--table", "{bare}", "--truth", "{bare}"], "has no column"),
     ],
 )
-def test_what_is_something_else_is_refused(
+def test_input_of_another_kind_is_refused(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     program: Any,
@@ -216,7 +216,7 @@ def test_what_is_something_else_is_refused(
 
 
 @pytest.mark.parametrize(("topic", "kept"), [("mass", 1), (None, 1), ("office", 0), ("once", 0)])
-def test_hour_that_the_page_says_is_for_something_else_is_left_out(
+def test_hour_with_another_topic_is_left_out(
     make: Callable[..., Rows], topic: str | None, kept: int
 ) -> None:
     [line] = classified("Msza w sobotę 19:00")

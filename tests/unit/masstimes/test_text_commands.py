@@ -1,4 +1,4 @@
-"""The programs that make times of pages, each by itself and one after the other."""
+"""Programs from pages to times, each alone and as a pipeline."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ def page(number: int = 0, **more: str) -> dict[str, str]:
 
 @pytest.fixture
 def run(tmp_path: Path) -> Callable[..., list[dict[str, Any]]]:
-    """A program on lines, or on a file of them; gives what it wrote."""
+    """Return a function that runs a program on lines and returns the written lines."""
 
     def run(
         main: Callable[[Sequence[str]], int], lines: list[dict[str, Any]], *more: str
@@ -43,7 +43,7 @@ def run(tmp_path: Path) -> Callable[..., list[dict[str, Any]]]:
     return run
 
 
-def test_text_is_what_people_read() -> None:
+def test_page_text_is_the_visible_text() -> None:
     lines = [line.strip() for line in page_text(HTML).splitlines() if line.strip()]
     assert lines == [
         "## Porządek Mszy Świętych",
@@ -57,18 +57,18 @@ def test_text_is_what_people_read() -> None:
 @pytest.mark.parametrize(
     "html", ["", "msze", "<", "<b", "</p></p>", "&#xd800; &bogus; &#0;", "<td>"]
 )
-def test_what_is_no_html_is_text(html: str) -> None:
+def test_invalid_html_becomes_text(html: str) -> None:
     assert isinstance(page_text(html), str)
 
 
-def test_picture_that_stands_for_an_order_of_masses_is_read() -> None:
+def test_alternative_text_of_a_picture_with_masses_is_read() -> None:
     html = '<p><img alt="Msze: niedziela 8.00, 10.00"><img alt="2014, fot. X"><img alt="16:00"></p>'
     assert page_text(html).split("\n")[0].strip() == "Msze: niedziela 8.00, 10.00"
     assert "16:00" not in page_text(html)
     assert "fot" not in page_text(html)
 
 
-def test_hours_say_what_the_whole_page_says_of_them(
+def test_hours_have_the_topic_of_their_place_on_the_page(
     run: Callable[..., list[dict[str, Any]]],
 ) -> None:
     far = "<p>Zapraszamy wszystkich parafian i gości.</p>" * 3
@@ -81,7 +81,7 @@ def test_hours_say_what_the_whole_page_says_of_them(
     ]
 
 
-def test_from_pages_to_times(run: Callable[..., list[dict[str, Any]]]) -> None:
+def test_pipeline_turns_pages_into_times(run: Callable[..., list[dict[str, Any]]]) -> None:
     other = page(1, url="http://p.pl/galeria", link_text="Galeria")
     texts = run(commands.text_main, [page(), other])
     assert [set(line) for line in texts] == [

@@ -1,4 +1,4 @@
-"""What is asked of a site, and when it is enough."""
+"""Order and limits of the visits to a site."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -25,7 +25,7 @@ def error(reason: str) -> Answer:
 
 
 def walk(answer: Callable[[Visit], Answer], limits: Limits = LIMITS) -> tuple[list[Visit], Visits]:
-    """All visits of a site that answers so."""
+    """Return all visits of a site with these answers."""
     visits, made = Visits(START, "p.pl", limits), []
     while visits.ending() is None:
         visit = visits.next()
@@ -36,24 +36,24 @@ def walk(answer: Callable[[Visit], Answer], limits: Limits = LIMITS) -> tuple[li
 
 
 def walked(answers: dict[str, Answer]) -> tuple[list[str], Visits]:
-    """Paths; what is not among the answers is not found."""
+    """Return the visited paths; paths without an answer are not found."""
     made, visits = walk(lambda visit: answers.get(visit.url.removeprefix(START), error("404")))
     return [visit.url.removeprefix(START) for visit in made], visits
 
 
-def test_breadth_comes_first_and_depth_ends() -> None:
+def test_pages_are_visited_breadth_first_to_the_depth_limit() -> None:
     tree = {"": page("a", "b"), "a": page("c"), "b": page("a", ""), "c": page("d"), "d": page()}
     paths, visits = walked(tree)
     assert paths == ["", "a", "b", "c"]
     assert visits.ending() is Ending.DONE
 
 
-def test_a_visit_knows_how_it_was_found() -> None:
+def test_visit_knows_how_it_was_found() -> None:
     made, _ = walk(lambda visit: page("a") if visit.depth == 0 else page())
     assert made[1] == Visit(f"{START}a", 1, START, "a")
 
 
-def test_a_calendar_without_end_ends() -> None:
+def test_endless_calendar_is_limited() -> None:
     def calendar(visit: Visit) -> Answer:
         day = int(visit.url.rpartition("=")[2] or 0) if "=" in visit.url else 0
         return page(*(f"kalendarz?d={day * 40 + more}" for more in range(1, 40)))
@@ -63,17 +63,17 @@ def test_a_calendar_without_end_ends() -> None:
     assert visits.ending() is Ending.DONE
 
 
-def test_more_pages_than_wanted_are_not_asked_for() -> None:
+def test_number_of_pages_is_limited() -> None:
     made, visits = walk(lambda visit: page(*(f"{visit.depth}-{n}" for n in range(30))))
     assert (len(made), visits.ending()) == (LIMITS.pages, Ending.PAGES)
 
 
-def test_more_bytes_than_wanted_are_not_taken() -> None:
+def test_number_of_bytes_is_limited() -> None:
     made, visits = walk(lambda _: page("a", "b", "c", "d", size=400))
     assert (len(made), visits.ending()) == (3, Ending.BYTES)
 
 
-def test_a_site_that_fails_again_and_again_is_left() -> None:
+def test_site_with_repeated_failures_is_left() -> None:
     paths, visits = walked({"": page("a", "b", "c", "d"), "b": page()})
     assert (paths, visits.ending()) == (["", "a", "b", "c", "d"], Ending.DONE)
     paths, visits = walked({"": page("a", "b", "c", "d")})
@@ -92,14 +92,14 @@ def test_redirects_are_followed_at_once_and_not_in_circles() -> None:
     assert (paths, visits.ending()) == (["", "a", "x", "b"], Ending.DONE)
 
 
-def test_where_a_redirect_leads_stands_as_found_by_its_link() -> None:
+def test_target_of_a_redirect_keeps_the_link_that_led_to_it() -> None:
     made, _ = walk(
         lambda visit: {"/": page("a"), "a": redirect(f"{START}x")}.get(visit.url[-1], page())
     )
     assert made[2] == Visit(f"{START}x", 1, START, "a", 1)
 
 
-def test_a_site_may_send_to_the_same_address_a_few_times() -> None:
+def test_site_may_redirect_to_the_same_address_a_few_times() -> None:
     paths, visits = walked({"": redirect(START)})
     assert len(paths) == LIMITS.redirects + 1
     assert visits.ending() is Ending.UNREACHABLE
@@ -116,11 +116,11 @@ def test_a_site_may_send_to_the_same_address_a_few_times() -> None:
         ({"": Answer(Outcome.UNCHANGED, links=((f"{START}a", ""),)), "a": page()}, Ending.DONE),
     ],
 )
-def test_it_says_why_it_ended(answers: dict[str, Answer], ending: Ending) -> None:
+def test_ending_names_the_reason(answers: dict[str, Answer], ending: Ending) -> None:
     assert walked(answers)[1].ending() is ending
 
 
-def test_links_to_other_sites_and_files_are_left() -> None:
+def test_links_to_other_sites_and_files_are_skipped() -> None:
     links = ("http://elsewhere.pl/", f"{START}a.pdf", f"{START}x/x/x/x/", f"{START}b?x=1&y=2")
     again = (f"{START}b?y=2&x=1", "http://m.p.pl/")
     answer = replace(page(), links=tuple((link, "") for link in (*links, *again)))

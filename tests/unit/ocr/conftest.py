@@ -1,4 +1,4 @@
-"""Generated scans: a page of each kind, and one of each damage."""
+"""Generated scans: a page of each kind, and a page with each damage."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from ocr.scan_page import KINDS
 
 @pytest.fixture(scope="session")
 def volume(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a page of each kind, in that order; the truth is `../truth`."""
+    """Return a folder with a page of each kind, in this order; the truth is in `../truth`."""
     folder = tmp_path_factory.mktemp("ocr") / "scans"
     arguments = ["--out", str(folder), "--truth", str(folder.parent / "truth"), "--seed", "3"]
     kinds = [f"--kind={kind}" for kind in KINDS]
@@ -20,7 +20,7 @@ def volume(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def damaged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with `DAMAGE.png` for each damage."""
+    """Return a folder with `DAMAGE.png` for each damage."""
     folder = tmp_path_factory.mktemp("ocr") / "damaged"
     numbers = dict(zip(DAMAGES, range(1, len(DAMAGES) + 1), strict=True))
     options = [f"--damage={damage}={number}" for damage, number in numbers.items()]

@@ -1,4 +1,4 @@
-"""Small transcribed pages, as `ocr-transcribe` writes them."""
+"""Small transcribed pages in the format of `ocr-transcribe`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Line = Sequence[tuple[str, str]]
 
 
 def write_page(path: Path, regions: Sequence[Sequence[Line]]) -> Path:
-    """A page with such regions, of lines, of words (text, confidence)."""
+    """Write a page of regions, which contain lines of words (text, confidence)."""
     text = "".join(
         f'<TextRegion id="r{number}"><Coords points="0,0 9,0 9,9"/>'
         + "".join(_line(f"r{number}l{place}", line) for place, line in enumerate(lines))

@@ -1,4 +1,4 @@
-"""ALTO 2 of pero-ocr becomes ALTO 4, with the words of the page."""
+"""Conversion of ALTO 2 of pero-ocr to ALTO 4, with the words of the page."""
 
 from lxml import etree
 from ocr.alto import NAMESPACE, OLD, alto_4, words_of_lines
@@ -16,14 +16,14 @@ def _tag(name: str) -> str:
     return f"{{{NAMESPACE}}}{name}"
 
 
-def test_words_come_line_by_line_with_box_and_confidence() -> None:
+def test_words_are_read_by_line_with_box_and_confidence() -> None:
     assert list(words_of_lines(ALTO)) == [
         [Word("on", Box(1, 2, 3, 4), "0.25"), Word("of", Box(7, 2, 3, 4), None)],
         [],
     ]
 
 
-def test_every_element_is_of_version_4() -> None:
+def test_converted_document_is_alto_version_4() -> None:
     root = etree.fromstring(alto_4(ALTO, [("a", []), ("b", [])]))
     assert {etree.QName(element).namespace for element in root.iter()} == {NAMESPACE}
     assert root.find(f".//{_tag('OCRProcessing')}") is None
@@ -32,7 +32,7 @@ def test_every_element_is_of_version_4() -> None:
     assert processing.findtext(_tag("processingDateTime")) == "then"
 
 
-def test_lines_have_the_words_that_they_are_given() -> None:
+def test_lines_get_the_given_words() -> None:
     words = [Word("new", Box(10, 20, 30, 40), "0.5"), Word("words", Box(45, 20, 5, 40), None)]
     root = etree.fromstring(alto_4(ALTO, [("a", words), ("b", [])]))
     first, second = root.iter(_tag("TextLine"))

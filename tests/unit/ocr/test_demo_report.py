@@ -1,4 +1,4 @@
-"""The demonstration says `finished` where all is as it should be, and not otherwise."""
+"""The demonstration reports `finished` only if all results are as expected."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -11,10 +11,10 @@ from ocr.demo_volume import CarriedVolume, PlannedVolume
 from ocr.scans import page_name
 
 from sluice.cli.transfer.results import Output
-from sluice.contracts.chains import Chain
-from sluice.contracts.datasets import File
-from sluice.contracts.states import ChainState, JobState
-from sluice.contracts.tasks import Job
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.states import ChainState, JobState
+from sluice.contracts.data.datasets import File
+from sluice.contracts.jobs.tasks import Job
 
 PLANS = (
     PlannedVolume("first", seed=1, pages=4, damaged=2),
@@ -80,7 +80,7 @@ def volumes() -> list[CarriedVolume]:
     ]
 
 
-def test_the_summary_has_all_figures(volumes: list[CarriedVolume]) -> None:
+def test_summary_has_all_figures(volumes: list[CarriedVolume]) -> None:
     volumes[1].kinds["skew"] = {"pages": 1, "characters": 100, "errors": 3}
     found = summary_of(volumes, 16.0)
     assert found["status"] == ChainState.FINISHED
@@ -138,14 +138,14 @@ def _the_old_configuration(volumes: list[CarriedVolume]) -> None:
         _the_old_configuration,
     ],
 )
-def test_what_is_not_as_it_should_be_is_a_failure(
+def test_unexpected_result_is_reported_as_failed(
     change: Callable[[list[CarriedVolume]], None], volumes: list[CarriedVolume]
 ) -> None:
     change(volumes)
     assert summary_of(volumes, 16.0)["status"] == ChainState.FAILED
 
 
-def test_the_damaged_page_is_named_with_the_reason(
+def test_damaged_page_is_named_with_the_reason(
     volumes: list[CarriedVolume], capsys: pytest.CaptureFixture[str]
 ) -> None:
     print_report(volumes, summary_of(volumes, 16.0))

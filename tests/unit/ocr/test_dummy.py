@@ -1,4 +1,4 @@
-"""Dummy stages take the time that they are told to take."""
+"""Dummy stages that take a configured time."""
 
 import json
 import time
@@ -19,7 +19,7 @@ Seconds = st.floats(0, 1000)
 
 
 @given(Seconds, Seconds, Seconds, st.integers())
-def test_size_times_scale_and_a_difference_and_never_below_nothing(
+def test_duration_is_the_scaled_size_plus_a_difference_and_never_negative(
     size: float, scale: float, difference: float, seed: int
 ) -> None:
     found = dummy.duration(size, scale, difference, Random(seed))
@@ -44,7 +44,7 @@ def _run(page: Path, out: Path, *options: str) -> int:
     return dummy.main([str(page), "--stage", "s", "--out", str(out), *options])
 
 
-def test_it_waits_so_long_and_writes_it_down(
+def test_stage_waits_for_its_duration_and_records_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[float] = []
@@ -66,7 +66,7 @@ def test_it_waits_so_long_and_writes_it_down(
     assert waited[3] != waited[0]
 
 
-def test_sizes_of_pages_are_those_asked_for(tmp_path: Path) -> None:
+def test_page_sizes_are_in_the_requested_range(tmp_path: Path) -> None:
     pages = _pages(tmp_path / "pages", "--pages", "20", "--size", "1", "2")
     sizes = [json.loads(page.read_text())["size"] for page in pages]
     assert all(1 <= size <= 2 for size in sizes)
@@ -74,7 +74,7 @@ def test_sizes_of_pages_are_those_asked_for(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{}", '{"size": -1}', '{"size": true}'])
-def test_what_is_no_page_is_refused(
+def test_invalid_page_is_refused(
     content: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "page").write_text(content)
@@ -83,13 +83,13 @@ def test_what_is_no_page_is_refused(
 
 
 @pytest.mark.parametrize("option", ["--scale=-1", "--difference=-1", "--faster=0", "--scale=nan"])
-def test_times_that_cannot_be_are_refused(option: str, tmp_path: Path) -> None:
+def test_impossible_times_are_refused(option: str, tmp_path: Path) -> None:
     [page] = _pages(tmp_path / "pages", "--pages", "1")
     assert _run(page, tmp_path / "out", option) == 64
 
 
 @pytest.mark.parametrize("size", [("2", "1"), ("-1", "1")])
-def test_sizes_that_cannot_be_are_refused(size: tuple[str, str], tmp_path: Path) -> None:
+def test_impossible_sizes_are_refused(size: tuple[str, str], tmp_path: Path) -> None:
     options = ["--out", str(tmp_path / "x"), "--pages", "1", "--size", *size]
     assert dummy_pages.main(options) == 64
 
@@ -102,7 +102,7 @@ def test_series_are_written_at_a_fixed_period(
 
     def wait(seconds: float) -> None:
         waited.append(seconds)
-        clock[0] += seconds + 1  # writing a series takes a second, too
+        clock[0] += seconds + 1  # writing a series takes another second
 
     monkeypatch.setattr(time, "sleep", wait)
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
@@ -130,7 +130,7 @@ def test_series_that_cannot_be_registered_end_the_generator(
     assert "series-0001: the series was written but not registered" in capfd.readouterr().err
 
 
-def test_the_workflow_has_three_stages() -> None:
+def test_dummy_workflow_has_three_stages() -> None:
     compiled, _ = compile_file(PACK / "dummy.cwl", name="dummy")
     assert compiled.findings == []
     assert compiled.plan is not None

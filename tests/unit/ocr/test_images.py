@@ -1,4 +1,4 @@
-"""What is no page is refused in one sentence, before anything large is made of it."""
+"""Reading of page images: invalid images are refused early, in one sentence."""
 
 import subprocess
 import sys
@@ -11,7 +11,7 @@ from pack_command import BadData, MissingInput
 from PIL import Image
 
 
-def test_a_page_is_read_as_it_stands(volume: Path) -> None:
+def test_page_image_is_read_unchanged(volume: Path) -> None:
     path = next(volume.iterdir())
     pixels = read_page_image(path)
     assert pixels.shape == (1414, 1000, 3)
@@ -19,12 +19,12 @@ def test_a_page_is_read_as_it_stands(volume: Path) -> None:
         assert image.getpixel((500, 700)) == pixels[700, 500, 0]
 
 
-def test_colours_come_in_the_order_blue_green_red(tmp_path: Path) -> None:
+def test_colours_are_read_in_the_order_blue_green_red(tmp_path: Path) -> None:
     Image.new("RGB", (3, 2), (10, 20, 30)).save(tmp_path / "colour.png")
     assert read_page_image(tmp_path / "colour.png")[0, 0].tolist() == [30, 20, 10]
 
 
-def test_of_16_bits_the_upper_ones_are_taken(tmp_path: Path) -> None:
+def test_sixteen_bit_images_keep_their_upper_bits(tmp_path: Path) -> None:
     grey = np.array([[0, 128 << 8], [65_535, 255 << 8]], np.uint16)
     for name in ("a.png", "a.tif"):
         Image.fromarray(grey).save(tmp_path / name)
@@ -32,14 +32,14 @@ def test_of_16_bits_the_upper_ones_are_taken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA", "P"])
-def test_what_is_transparent_lies_on_white_paper(tmp_path: Path, mode: str) -> None:
+def test_transparent_pixels_become_white(tmp_path: Path, mode: str) -> None:
     image = Image.new("RGBA", (2, 1), (0, 0, 0, 0))
     image.putpixel((1, 0), (0, 0, 0, 255))
     image.convert(mode).save(tmp_path / "ink.png")
     assert read_page_image(tmp_path / "ink.png")[0, :, 0].tolist() == [255, 0]
 
 
-def test_what_would_be_read_in_part_is_refused(tmp_path: Path) -> None:
+def test_multi_page_and_float_images_are_refused(tmp_path: Path) -> None:
     pages = [Image.new("L", (4, 4), grey) for grey in (0, 255)]
     pages[0].save(tmp_path / "two.tif", save_all=True, append_images=pages[1:])
     with pytest.raises(BadData, match="has 2 pages: give each as a file of its own"):
@@ -49,7 +49,7 @@ def test_what_would_be_read_in_part_is_refused(tmp_path: Path) -> None:
         read_page_image(tmp_path / "float.tif")
 
 
-def test_a_photo_that_lies_on_its_side_is_turned(tmp_path: Path) -> None:
+def test_rotated_photo_is_turned_upright(tmp_path: Path) -> None:
     image = Image.new("L", (4, 2), 255)
     exif = image.getexif()
     exif[0x0112] = 6
@@ -67,17 +67,17 @@ def test_a_photo_that_lies_on_its_side_is_turned(tmp_path: Path) -> None:
         ("huge", "the image has 60000 × 60000 pixels, 3600 million; at most 150 million are read"),
     ],
 )
-def test_what_is_no_page_is_refused(damaged: Path, damage: str, sentence: str) -> None:
+def test_damaged_image_is_refused(damaged: Path, damage: str, sentence: str) -> None:
     with pytest.raises(BadData) as refused:
         read_page_image(damaged / f"{damage}.png")
     assert sentence in refused.value.reason
 
 
-def test_a_page_without_text_is_a_page(damaged: Path) -> None:
+def test_blank_page_is_read(damaged: Path) -> None:
     assert read_page_image(damaged / "blank.png").shape == (1414, 1000, 3)
 
 
-def test_one_that_is_cut_off_is_refused_as_jpeg_too(volume: Path, tmp_path: Path) -> None:
+def test_truncated_jpeg_is_refused(volume: Path, tmp_path: Path) -> None:
     with Image.open(next(volume.iterdir())) as image:
         image.save(tmp_path / "whole.jpg")
     content = (tmp_path / "whole.jpg").read_bytes()
@@ -86,12 +86,12 @@ def test_one_that_is_cut_off_is_refused_as_jpeg_too(volume: Path, tmp_path: Path
         read_page_image(tmp_path / "cut.jpg")
 
 
-def test_no_such_file(tmp_path: Path) -> None:
+def test_missing_image_is_reported(tmp_path: Path) -> None:
     with pytest.raises(MissingInput):
         read_page_image(tmp_path / "none.png")
 
 
-def test_an_image_that_unfolds_to_gigabytes_costs_no_memory(damaged: Path) -> None:
+def test_huge_image_is_refused_without_using_memory(damaged: Path) -> None:
     program = (
         "import resource, sys\n"
         "from pathlib import Path\n"

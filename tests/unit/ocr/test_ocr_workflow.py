@@ -1,5 +1,4 @@
-"""The workflow's text agrees with the programs it calls, which refuse bad pages before they load
-anything."""
+"""The workflow agrees with its programs, which refuse bad pages before they load a model."""
 
 import subprocess
 import sys
@@ -24,7 +23,7 @@ def _read(path: Path) -> dict[str, Any]:
     return document
 
 
-def test_the_largest_image_is_the_programs_own_default() -> None:
+def test_default_size_limit_of_the_workflow_equals_that_of_the_programs() -> None:
     found = [
         document["inputs"]["max_megapixels"]["default"]
         for document in map(_read, [PACK / "workflow.cwl", *TOOLS])
@@ -33,7 +32,7 @@ def test_the_largest_image_is_the_programs_own_default() -> None:
     assert found == [MAX_MEGAPIXELS] * 3
 
 
-def test_every_tool_is_an_installed_program_with_a_description() -> None:
+def test_each_tool_is_an_installed_program_with_a_description() -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     assert len(TOOLS) >= 5
     for path in TOOLS:
@@ -43,7 +42,7 @@ def test_every_tool_is_an_installed_program_with_a_description() -> None:
         assert tool["doc"]
 
 
-def test_its_stages_compose_to_the_same_workflow() -> None:
+def test_tools_compose_to_the_same_workflow() -> None:
     names = ["ocr-layout", "ocr-transcribe", "ocr-export", "ocr-volume"]
     tools = []
     for name in names:
@@ -69,14 +68,14 @@ def test_its_stages_compose_to_the_same_workflow() -> None:
     ]
 
 
-def test_one_page_that_fails_costs_one_page() -> None:
+def test_failed_page_does_not_stop_the_volume() -> None:
     steps = _read(PACK / "workflow.cwl")["steps"]
     for step in steps.values():
         assert ("scatter" in step) == ("sluice:boundary" in step)
     assert [name for name, step in steps.items() if "scatter" not in step] == ["volume_files"]
 
 
-def test_nothing_needs_javascript() -> None:
+def test_workflow_uses_no_javascript() -> None:
     for path in [PACK / "workflow.cwl", *TOOLS]:
         text = path.read_text()
         assert "InlineJavascriptRequirement" not in text
@@ -93,7 +92,7 @@ def test_nothing_needs_javascript() -> None:
         ("huge", "has 60000 × 60000 pixels"),
     ],
 )
-def test_a_bad_page_ends_the_first_tool_with_a_sentence_and_no_model_is_loaded(
+def test_bad_page_is_refused_before_a_model_is_loaded(
     damage: str, sentence: str, damaged: Path, tmp_path: Path
 ) -> None:
     program = (

@@ -1,4 +1,4 @@
-"""`ocr-pack` hands out what a template needs besides its programs."""
+"""`ocr-pack` writes the files of the template."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from sluice.cwl import compile_file
 ROOT = Path(__file__).parents[3] / "templates" / "ocr"
 
 
-def test_what_it_writes_is_the_pack(tmp_path: Path) -> None:
+def test_written_pack_is_complete(tmp_path: Path) -> None:
     assert pack.main([str(tmp_path / "pack")]) == 0
     written = [path for path in (tmp_path / "pack").rglob("*") if path.is_file()]
     for path in written:
@@ -19,13 +19,15 @@ def test_what_it_writes_is_the_pack(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["workflow.cwl", "dummy.cwl"])
-def test_its_workflows_can_be_used_where_it_writes_them(name: str, tmp_path: Path) -> None:
+def test_workflows_of_the_written_pack_compile(name: str, tmp_path: Path) -> None:
     assert pack.main([str(tmp_path)]) == 0
     compiled, _ = compile_file(tmp_path / name, name="ocr")
     assert compiled.findings == []
 
 
-def test_nothing_is_written_over(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_existing_files_are_not_overwritten(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "config").mkdir()
     assert pack.main([str(tmp_path)]) == 64
     assert f"{tmp_path / 'config'} is there already" in capsys.readouterr().err

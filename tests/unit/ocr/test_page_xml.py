@@ -1,4 +1,4 @@
-"""PAGE XML is read, and what is none is told."""
+"""Reading and writing of PAGE XML."""
 
 from pathlib import Path
 
@@ -32,19 +32,19 @@ LINE = (
         (f'<PcGts xmlns="{NAMESPACE}"/>'.encode(), "this is no PAGE XML of 2019-07-15"),
     ],
 )
-def test_what_is_no_page_is_refused(content: bytes, sentence: str, tmp_path: Path) -> None:
+def test_invalid_page_xml_is_refused(content: bytes, sentence: str, tmp_path: Path) -> None:
     (tmp_path / "page.xml").write_bytes(content)
     with pytest.raises(BadData) as refused:
         parse_page(tmp_path / "page.xml")
     assert refused.value.reason.startswith(sentence)
 
 
-def test_a_page_that_is_not_there_is_missing(tmp_path: Path) -> None:
+def test_missing_page_xml_is_reported(tmp_path: Path) -> None:
     with pytest.raises(MissingInput):
         parse_page(tmp_path / "page.xml")
 
 
-def test_entities_of_others_are_not_followed(tmp_path: Path) -> None:
+def test_external_entities_are_not_read(tmp_path: Path) -> None:
     (tmp_path / "secret").write_text("secret")
     (tmp_path / "page.xml").write_text(
         f'<!DOCTYPE a [<!ENTITY s SYSTEM "{tmp_path / "secret"}">]>'
@@ -55,7 +55,7 @@ def test_entities_of_others_are_not_followed(tmp_path: Path) -> None:
     assert "secret" not in text_of(line)
 
 
-def test_words_that_are_put_are_found_again_and_stand_where_the_schema_wants_them() -> None:
+def test_added_words_are_found_again_in_the_order_of_the_schema() -> None:
     line = etree.fromstring(LINE)
     words = [Word("one", Box(1, 2, 30, 4), "0.5"), Word("two", Box(40, 2, 3, 4), None)]
     put_words(line, words)
@@ -70,6 +70,6 @@ def test_words_that_are_put_are_found_again_and_stand_where_the_schema_wants_the
     assert text_of(line) == "one two"
 
 
-def test_a_box_that_reaches_out_of_the_page_is_cut_there() -> None:
+def test_box_beyond_the_page_is_clipped() -> None:
     assert Box(-4, -2, 10, 6).points() == "0,0 6,0 6,4 0,4"
     assert Box(-40, -20, 10, 6).points() == "0,0 0,0 0,0 0,0"

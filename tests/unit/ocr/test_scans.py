@@ -1,4 +1,4 @@
-"""Generated scans say what stands on them, are the same each time, and can be damaged."""
+"""Generated scans: truth, reproducibility, and damage."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ def _draw(folder: Path, *options: str) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_equal_seeds_give_equal_bytes(tmp_path: Path) -> None:
     kinds = ["--kind=noise", "--kind=stains"]
     first = _draw(tmp_path / "a", *kinds)
     assert sorted(first) == ["volume-p00001.png", "volume-p00002.png"]
@@ -24,13 +24,13 @@ def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
     assert _draw(tmp_path / "c", *kinds, "--seed=8").values() != first.values()
 
 
-def test_pages_of_volumes_differ(tmp_path: Path) -> None:
+def test_pages_of_different_volumes_differ(tmp_path: Path) -> None:
     pages = {*_draw(tmp_path / "a", "--volume=a").values()}
     pages |= {*_draw(tmp_path / "b", "--volume=b").values()}
     assert len(pages) == 4
 
 
-def test_the_truth_names_every_page_and_what_stands_on_it(volume: Path) -> None:
+def test_truth_names_each_page_and_its_text(volume: Path) -> None:
     truth = volume.parent / "truth"
     about = json.loads((truth / "kinds.json").read_text())
     assert [page["kind"] for page in about["pages"]] == list(KINDS)
@@ -41,7 +41,7 @@ def test_the_truth_names_every_page_and_what_stands_on_it(volume: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "skew"])
-def test_lines_lie_where_they_are_said_to(kind: str) -> None:
+def test_lines_are_at_their_recorded_positions(kind: str) -> None:
     page = draw_page("where", kind)
     for line in page.lines:
         ink = page.pixels[
@@ -50,21 +50,21 @@ def test_lines_lie_where_they_are_said_to(kind: str) -> None:
         assert ink.min() < 110
 
 
-def test_columns_stand_beside_each_other() -> None:
+def test_columns_are_side_by_side() -> None:
     lefts = [line.left for line in draw_page("beside", "columns").lines]
     assert lefts == sorted(lefts)
     assert len({*lefts}) == 2
 
 
 @pytest.mark.parametrize("font", FONTS)
-def test_every_font_has_every_character(font: str) -> None:
+def test_each_font_has_all_characters(font: str) -> None:
     loaded = load_font(font, 40)
     missing = bytes(loaded.getmask("\U0010fffd"))
     lacking = [char for char in CHARACTERS[1:] if bytes(loaded.getmask(char)) == missing]
     assert lacking == []
 
 
-def test_a_font_that_is_missing_is_named_with_its_package(
+def test_missing_font_is_named_with_its_package(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(fonts, "FOLDER", tmp_path)

@@ -1,4 +1,4 @@
-"""Pages of a volume come together in order, also where some have no ALTO or text."""
+"""Pages are joined into a volume in order, even if some lack ALTO or text."""
 
 import csv
 import hashlib
@@ -20,7 +20,7 @@ WORDS = {
 
 @pytest.fixture
 def files(tmp_path: Path) -> dict[str, list[str]]:
-    """Two pages; `p2` stands first in the volume."""
+    """Return the files of two pages; `p2` comes first in the volume."""
     for name, regions in WORDS.items():
         write_page(tmp_path / f"{name}.xml", regions)
         (tmp_path / f"{name}.alto.xml").write_text(f"<alto>{name}</alto>")
@@ -40,7 +40,7 @@ def _divs(out: Path) -> list[Any]:
     return list(etree.parse(out / "book.mets.xml").iter(f"{{{NAMESPACE}}}div"))
 
 
-def test_the_text_is_that_of_the_pages_in_the_order_given(
+def test_text_of_a_volume_is_that_of_its_pages_in_order(
     files: dict[str, list[str]], tmp_path: Path
 ) -> None:
     assert _put_together(files, tmp_path) == 0
@@ -50,7 +50,7 @@ def test_the_text_is_that_of_the_pages_in_the_order_given(
 def test_mets_names_the_files_of_each_page_with_their_checksums(
     files: dict[str, list[str]], tmp_path: Path
 ) -> None:
-    files["--texts"].reverse()  # which belongs to which is told by their names
+    files["--texts"].reverse()  # files are assigned to pages by their names
     assert _put_together(files, tmp_path) == 0
     whole, *pages = _divs(tmp_path)
     assert [page.get("LABEL") for page in pages] == ["p2", "p1"]
@@ -70,9 +70,7 @@ def test_mets_names_the_files_of_each_page_with_their_checksums(
             assert file.get("SIZE") == str(len(content))
 
 
-def test_the_table_tells_how_sure_the_model_was(
-    files: dict[str, list[str]], tmp_path: Path
-) -> None:
+def test_confidence_table_summarizes_each_page(files: dict[str, list[str]], tmp_path: Path) -> None:
     assert _put_together(files, tmp_path) == 0
     second, first = csv.DictReader((tmp_path / "book.confidences.csv").read_text().splitlines())
     assert second == {
@@ -90,7 +88,7 @@ def test_the_table_tells_how_sure_the_model_was(
     assert (first["lines"], first["words_to_check"]) == ("2", "0")
 
 
-def test_a_page_without_alto_and_text_is_in_the_volume(
+def test_page_without_alto_and_text_is_in_the_volume(
     files: dict[str, list[str]], tmp_path: Path
 ) -> None:
     del files["--altos"][0], files["--texts"][0]
@@ -100,13 +98,13 @@ def test_a_page_without_alto_and_text_is_in_the_volume(
     assert (tmp_path / "book.txt").read_text() == "text of p1\n\f"
 
 
-def test_a_volume_without_pages_has_no_files(tmp_path: Path) -> None:
+def test_volume_without_pages_has_no_files(tmp_path: Path) -> None:
     assert _put_together({}, tmp_path) == 0
     assert len(_divs(tmp_path)) == 1
     assert (tmp_path / "book.txt").read_bytes() == b""
 
 
-def test_what_belongs_to_no_page_is_refused(
+def test_file_without_its_page_is_refused(
     files: dict[str, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files["--pages"].pop()
@@ -115,7 +113,7 @@ def test_what_belongs_to_no_page_is_refused(
     assert not (tmp_path / "book.txt").exists()
 
 
-def test_a_page_that_comes_twice_is_refused(
+def test_duplicate_page_is_refused(
     files: dict[str, list[str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     files["--pages"].append(files["--pages"][0])
@@ -124,7 +122,7 @@ def test_a_page_that_comes_twice_is_refused(
 
 
 @pytest.mark.parametrize("name", ["a/b", "", " ", ".hidden"])
-def test_a_name_that_no_file_can_have_is_refused(
+def test_invalid_volume_name_is_refused(
     name: str, files: dict[str, list[str]], tmp_path: Path
 ) -> None:
     assert _put_together(files, tmp_path, name) == 64

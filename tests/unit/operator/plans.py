@@ -1,6 +1,7 @@
 """Small plans for tests."""
 
-from sluice.contracts.plan import (
+from sluice.contracts.common.states import TaskMode
+from sluice.contracts.templates.plan import (
     Plan,
     PlanOutput,
     PlanStep,
@@ -9,7 +10,6 @@ from sluice.contracts.plan import (
     StepOutput,
     main_input_mode,
 )
-from sluice.contracts.states import TaskMode
 
 
 def step(name: str, source: str | None, *, mode: TaskMode = TaskMode.MAP) -> PlanStep:

@@ -1,8 +1,8 @@
-"""Browsers by what they call themselves."""
+"""Short names of browsers from their User-Agent headers."""
 
 import pytest
 
-from wfms.operator.domain.browsers import browser_in_short
+from wfms.operator.web.domain.browsers import browser_in_short
 
 _CHROME = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0 Safari/537.36"
 _SAFARI = "AppleWebKit/605.1 (KHTML, like Gecko) Version/17.0 Safari/604.1"
@@ -22,5 +22,5 @@ _SAFARI = "AppleWebKit/605.1 (KHTML, like Gecko) Version/17.0 Safari/604.1"
         ("", "unknown"),
     ],
 )
-def test_it_is_told_in_short(agent: str, said: str) -> None:
+def test_user_agent_is_shortened_to_browser_and_system(agent: str, said: str) -> None:
     assert browser_in_short(agent) == said

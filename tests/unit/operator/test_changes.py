@@ -1,4 +1,4 @@
-"""What publishing changes, told before it is done."""
+"""Changes between versions of a template, shown before it is published."""
 
 import json
 import re
@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.plan import Plan
-from sluice.contracts.templates import Change
+from sluice.contracts.templates.plan import Plan
+from sluice.contracts.templates.templates import Change
 from sluice.cwl import compile_upload, take_files
-from wfms.operator.domain.plan_changes import compare_plans
-from wfms.operator.domain.text_changes import MOST_LINES, compare_files
+from wfms.operator.templates.domain.plan_changes import compare_plans
+from wfms.operator.templates.domain.text_changes import MAX_LINES, compare_files
 
 BEFORE = """\
 cwlVersion: v1.2
@@ -50,7 +50,7 @@ JOIN = """\
       stdout: joined.txt
       outputs: {joined: stdout}
 """
-#: How a change of the tool's command begins.
+#: Beginning of a change of the tool's command.
 COMMAND = "step clean changed: its tool's baseCommand: "
 
 
@@ -60,7 +60,7 @@ def plan_of(text: str) -> Plan:
     return plan
 
 
-def told(before: str | None, after: str) -> list[str]:
+def changes_between(before: str | None, after: str) -> list[str]:
     found = compare_plans(None if before is None else plan_of(before), plan_of(after))
     return [
         f"{change.part} {change.name} {change.change}: {'; '.join(change.details)}"
@@ -68,14 +68,14 @@ def told(before: str | None, after: str) -> list[str]:
     ]
 
 
-def test_the_same_plan_has_no_changes() -> None:
-    assert told(BEFORE, BEFORE + "# a remark\n") == []
+def test_equal_plans_have_no_changes() -> None:
+    assert changes_between(BEFORE, BEFORE + "# a remark\n") == []
     plan = plan_of(BEFORE)
     stored = Plan.model_validate(
         json.loads(plan.model_dump_json(), object_pairs_hook=lambda pairs: dict(sorted(pairs)))
     )
     assert compare_plans(stored, plan) == [], (
-        "PostgreSQL keeps the fields of objects in an order of its own"
+        "PostgreSQL changes the order of the fields of objects"
     )
 
 
@@ -122,35 +122,35 @@ def test_the_same_plan_has_no_changes() -> None:
         ),
     ],
 )
-def test_each_change_is_told_in_words(old: str, new: str, change: str) -> None:
-    assert told(BEFORE, BEFORE.replace(old, new, 1)) == [change]
+def test_change_of_a_plan_is_described_in_words(old: str, new: str, change: str) -> None:
+    assert changes_between(BEFORE, BEFORE.replace(old, new, 1)) == [change]
 
 
-def test_when_it_runs_by_itself_is_told() -> None:
+def test_new_trigger_is_described() -> None:
     before = BEFORE.replace("mask: string", "mask: string?", 1)
     after = before.replace("minimum: 3}}", "minimum: 3}, every: {files: 9}}", 1)
-    assert told(before, after) == ["match runs added: when 9 files are new"]
+    assert changes_between(before, after) == ["match runs added: when 9 files are new"]
 
 
-def test_steps_and_outputs_come_and_go() -> None:
+def test_added_and_removed_steps_and_outputs_are_described() -> None:
     after = (
         BEFORE.replace(
             '{type: "File[]", outputSource: clean/out}', "{type: File, outputSource: join/joined}"
         )
         + JOIN
     )
-    assert told(BEFORE, after) == [
+    assert changes_between(BEFORE, after) == [
         "step join added: merge",
         "output all changed: clean/out, a list → join/joined",
     ]
-    assert told(after, BEFORE) == [
+    assert changes_between(after, BEFORE) == [
         "step join removed: merge",
         "output all changed: join/joined → clean/out, a list",
     ]
 
 
-def test_of_a_new_name_everything_is_added() -> None:
-    assert told(None, BEFORE) == [
+def test_first_version_of_a_template_shows_everything_as_added() -> None:
+    assert changes_between(None, BEFORE) == [
         "template retention added: intermediate data are deleted when a chain has finished; so is"
         " the input where it is a copy (`sluice run`, `sluice dataset register`); an input that was"
         " registered where it lay stays; logs of steps without failed jobs are deleted, too, but"
@@ -187,11 +187,11 @@ LONG = "x" * 200
         ),
     ],
 )
-def test_a_long_value_is_compared_whole_and_shown_where_it_differs(
+def test_long_values_are_compared_whole_and_shown_where_they_differ(
     old: str, new: str, change: str
 ) -> None:
     before, after = (BEFORE.replace("[clean, --fast]", command) for command in (old, new))
-    assert told(before, after) == [change]
+    assert changes_between(before, after) == [change]
 
 
 @pytest.mark.parametrize(
@@ -211,11 +211,11 @@ def test_a_long_value_is_compared_whole_and_shown_where_it_differs(
         ),
     ],
 )
-def test_defaults_that_are_written_alike_are_told_apart(old: str, new: str, change: str) -> None:
+def test_defaults_that_look_alike_are_distinguished(old: str, new: str, change: str) -> None:
     before, after = (
         BEFORE.replace("{type: float, default: 1.5}", parameter) for parameter in (old, new)
     )
-    assert told(before, after) == [f"parameter gain changed: default: {change}"]
+    assert changes_between(before, after) == [f"parameter gain changed: default: {change}"]
 
 
 LABELS, MAINS = ("flow 1", "flow 2"), ("w.cwl", "w.cwl")
@@ -223,7 +223,7 @@ LINES = st.lists(st.sampled_from(["a", "b", "  c", "", "--- d", "@@ -1 +1 @@"]),
 
 
 @given(before=LINES, after=LINES, shared=LINES)
-def test_a_diff_makes_the_new_text_of_the_old_one(
+def test_diff_turns_the_old_text_into_the_new_text(
     before: list[str], after: list[str], shared: list[str]
 ) -> None:
     old, new = (
@@ -237,7 +237,7 @@ def test_a_diff_makes_the_new_text_of_the_old_one(
 
 
 def applied(diff: str, lines: list[str]) -> list[str]:
-    """``lines`` with the diff carried out, at the very places that it names."""
+    """Return ``lines`` with the diff applied at exactly the places that it names."""
     made: list[str] = []
     done = 0
     for line in diff.splitlines()[2:]:
@@ -252,7 +252,7 @@ def applied(diff: str, lines: list[str]) -> list[str]:
     return made + lines[done:]
 
 
-def test_files_come_and_go_and_the_workflow_is_first() -> None:
+def test_added_and_removed_files_are_listed_after_the_workflow() -> None:
     before = {"flow/w.cwl": "1\n", "a.cwl": "x\n", "b.cwl": "same\n"}
     after = {"flow/w.cwl": "2\n", "b.cwl": "same\n", "0.cwl": "y\n"}
     found = compare_files(before, after, labels=LABELS, mains=("flow/w.cwl", "flow/w.cwl"))
@@ -265,10 +265,10 @@ def test_files_come_and_go_and_the_workflow_is_first() -> None:
     renamed = compare_files(
         {"old.cwl": "1\n"}, {"new.cwl": "1\n"}, labels=LABELS, mains=("old.cwl", "new.cwl")
     )
-    assert renamed == [], "a single file may be called anything"
+    assert renamed == [], "the name of a single file does not matter"
 
 
-def test_a_long_text_with_one_change_is_compared_and_two_long_ones_are_not() -> None:
+def test_long_texts_are_compared_unless_too_many_lines_change() -> None:
     long = [f"line {number % 97}" for number in range(50_000)]
     longer = "\n".join([*long[:40_000], "new", *long[40_000:]])
     [change] = compare_files(
@@ -280,11 +280,10 @@ def test_a_long_text_with_one_change_is_compared_and_two_long_ones_are_not() -> 
         "+new",
         *[f" line {n % 97}" for n in range(40_000, 40_003)],
     ]
-    other = "\n".join(str(number % 89) for number in range(MOST_LINES + 1))
+    other = "\n".join(str(number % 89) for number in range(MAX_LINES + 1))
     [change] = compare_files(
         {"w.cwl": "\n".join(long)}, {"w.cwl": other}, labels=LABELS, mains=MAINS
     )
     assert (
-        change.diff
-        == f"50000 lines become {MOST_LINES + 1}: too many for a comparison line by line"
+        change.diff == f"50000 lines become {MAX_LINES + 1}: too many for a comparison line by line"
     )

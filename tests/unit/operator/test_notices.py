@@ -1,16 +1,19 @@
-"""What needs a person, in sentences."""
+"""Notices of what needs a person's attention."""
 
 from datetime import timedelta
 from uuid import UUID, uuid4
 
 import pytest
 
-from sluice.contracts.attention import Acknowledgement, Notice, NoticeList, NoticeSeverity, Subject
-from sluice.contracts.chains import ChainDataset, ChainStep
-from sluice.contracts.datasets import Dataset, Stalled
-from sluice.contracts.pilot_list import Pilot, PilotList
-from sluice.contracts.pilots import NodeResources
-from sluice.contracts.states import (
+from sluice.contracts.chains.attention import (
+    Acknowledgement,
+    Notice,
+    NoticeList,
+    NoticeSeverity,
+    Subject,
+)
+from sluice.contracts.chains.chains import ChainDataset, ChainStep
+from sluice.contracts.common.states import (
     ChainDatasetStatus,
     ChainState,
     DatasetState,
@@ -19,11 +22,14 @@ from sluice.contracts.states import (
     StepState,
     TaskState,
 )
-from sluice.contracts.steps import OFF, StepLoad, StepPriority
-from sluice.contracts.tasks import UnschedulableTask
+from sluice.contracts.data.datasets import Dataset, Stalled
+from sluice.contracts.jobs.steps import OFF, StepLoad, StepPriority
+from sluice.contracts.jobs.tasks import UnschedulableTask
+from sluice.contracts.pilots.pilot_list import Pilot, PilotList
+from sluice.contracts.pilots.pilots import NodeResources
 from tests.unit.operator.test_progress import NOW, chain, status
-from wfms.operator.domain import notices
-from wfms.operator.domain.overview import MOST_PILOTS, Overview
+from wfms.operator.monitoring.domain import notices
+from wfms.operator.monitoring.domain.overview import MAX_PILOTS, Overview
 
 
 def pilot(
@@ -34,7 +40,7 @@ def pilot(
     registered: int = 0,
     leased: int = 0,
 ) -> Pilot:
-    """``registered``: in minutes."""
+    """Return a pilot; ``registered`` is in minutes after NOW."""
     node = NodeResources(cores=2, ram=4096, disk=1000)
     at = NOW + timedelta(minutes=registered)
     return Pilot(
@@ -54,7 +60,7 @@ def texts(found: list[Notice]) -> list[str]:
     return [notice.text for notice in found]
 
 
-def test_a_failed_chain_says_why_and_can_be_acknowledged() -> None:
+def test_notice_of_a_failed_chain_has_the_reason_and_can_be_acknowledged() -> None:
     failed = chain(
         ChainState.FAILED,
         ChainStep(name="a", state=StepState.FAILED, reason="its input has no files"),
@@ -122,7 +128,7 @@ def made_dataset(uid: UUID, type: DatasetType, files: int, size: int) -> Dataset
     )
 
 
-def test_a_step_that_cannot_go_on_goes_by_itself() -> None:
+def test_notice_of_a_step_that_cannot_start_disappears_by_itself() -> None:
     stuck = ChainStep(name="a", state=StepState.STARTING, reason="there is no storage")
     steps = [stuck, ChainStep(name="b", state=StepState.PENDING)]
     [notice] = notices.of_chain(chain(ChainState.IN_PROGRESS, *steps))
@@ -134,7 +140,7 @@ def test_a_step_that_cannot_go_on_goes_by_itself() -> None:
     assert notices.of_chain(chain(ChainState.CANCELED, *steps)) == []
 
 
-def test_jobs_that_failed_for_good_or_wait_for_a_person() -> None:
+def test_failed_and_quarantined_jobs_have_notices() -> None:
     failed, held = status(failed=1, ready=5), status(held=2, failed=3)
     [first] = notices.of_task(failed, {failed.chain_uid: "d"})
     assert (first.text, first.severity) == (
@@ -164,7 +170,7 @@ def test_jobs_that_failed_for_good_or_wait_for_a_person() -> None:
     )
 
 
-def test_a_lost_pilot_is_told_of_until_it_is_acknowledged_is_back_or_was_started_again() -> None:
+def test_notice_of_a_lost_pilot_ends_with_acknowledgement_or_its_return() -> None:
     lost = pilot()
     [notice] = notices.of_pilots([lost])
     assert notice.text == "Pilot p on h stopped answering; its jobs were given to others"
@@ -178,20 +184,20 @@ def test_a_lost_pilot_is_told_of_until_it_is_acknowledged_is_back_or_was_started
     assert len(notices.of_pilots([other, lost])) == 1
 
 
-def test_every_lost_pilot_is_told_of() -> None:
+def test_each_lost_pilot_has_a_notice() -> None:
     assert len(notices.of_pilots([pilot(f"p{number}") for number in range(5)])) == 5
 
 
-def test_jobs_that_wait_without_any_pilot() -> None:
+def test_jobs_without_any_pilot_have_a_notice() -> None:
     assert texts(notices.of_work([], waiting=5)) == ["5 jobs wait, and no pilot runs: start one"]
     assert texts(notices.of_work([pilot(state=PilotState.GONE)], waiting=1)) == [
         "1 job waits, and no pilot runs: start one"
     ]
     assert notices.of_work([pilot(state=PilotState.DRAINING)], waiting=5) == []
-    assert notices.of_work([], waiting=None) == [], "nobody knows what waits"
+    assert notices.of_work([], waiting=None) == [], "the number of waiting jobs is unknown"
 
 
-def test_steps_that_are_off_while_work_waits_for_them() -> None:
+def test_steps_switched_off_while_jobs_wait_have_notices() -> None:
     off = StepPriority(step="words", priority=OFF, by="Ann", reason="new model", since=NOW)
     here = off.model_copy(update={"template": "maps"})
     loads = [
@@ -210,10 +216,10 @@ def test_steps_that_are_off_while_work_waits_for_them() -> None:
         " (`sluice step release words --template maps` switches it on)",
     ]
     assert {(notice.page, notice.since, notice.id) for notice in found} == {("steps", NOW, None)}
-    assert notices.of_steps(loads[3:]) == [], "nothing waits for it"
+    assert notices.of_steps(loads[3:]) == [], "no job waits for the step"
 
 
-def test_jobs_taken_ahead_make_no_pilot_busier_than_its_slots() -> None:
+def test_busy_slots_of_a_pilot_never_exceed_its_slots() -> None:
     assert pilot(state=PilotState.ACTIVE, leased=5).busy_slots == 2
     assert pilot(state=PilotState.ACTIVE, leased=1).busy_slots == 1
     assert pilot(state=PilotState.LOST, leased=5).busy_slots == 0
@@ -248,7 +254,7 @@ def notice(
         (0, 0, 10, (0, 0)),
     ],
 )
-def test_neither_what_lasts_nor_what_happened_hides_the_other(
+def test_lasting_conditions_and_events_do_not_hide_each_other(
     lasting: int, happened: int, limit: int, shown: tuple[int, int]
 ) -> None:
     found = [notice(f"held {number}", task=True) for number in range(lasting)]
@@ -260,7 +266,7 @@ def test_neither_what_lasts_nor_what_happened_hides_the_other(
     assert chosen == texts([*found[: shown[0]], *found[lasting : lasting + shown[1]]])
 
 
-def test_what_concerns_the_whole_system_comes_first() -> None:
+def test_notice_of_the_whole_system_comes_first() -> None:
     found = [
         notice("held", task=True),
         notice("failed", happened=True),
@@ -269,19 +275,19 @@ def test_what_concerns_the_whole_system_comes_first() -> None:
     assert texts(notices.select_notices(found, limit=2)) == ["no answer", "failed"]
 
 
-def test_of_many_pilots_those_that_are_there_and_those_nobody_has_acknowledged_are_listed() -> None:
+def test_pilot_list_is_limited_to_present_and_unacknowledged_pilots_first() -> None:
     gone = [
         pilot(f"gone-{number}", state=PilotState.GONE, registered=number)
-        for number in range(MOST_PILOTS)
+        for number in range(MAX_PILOTS)
     ]
     lost = [pilot(f"lost-{number}", registered=-number) for number in range(3)]
     active = pilot("active", state=PilotState.ACTIVE, registered=-9)
     page = overview([*gone, *lost, active])
     names = [pilot.name for pilot in page.listed_pilots]
     assert names[:5] == ["active", "lost-0", "lost-1", "lost-2", "gone-49"], (
-        "and of the others the last, each kind by when it was seen"
+        "the latest gone pilots follow the lost pilots"
     )
-    assert (len(names), page.more_pilots) == (MOST_PILOTS, 4)
+    assert (len(names), page.more_pilots) == (MAX_PILOTS, 4)
     assert (
         overview(lost).more_pilots,
         overview(None).more_pilots,
@@ -289,7 +295,7 @@ def test_of_many_pilots_those_that_are_there_and_those_nobody_has_acknowledged_a
     ) == (0, 0, [])
 
 
-def test_pilots_that_are_there_stand_in_the_order_in_which_they_began_before_all_others() -> None:
+def test_present_pilots_are_listed_first_in_order_of_registration() -> None:
     listed = overview(
         [
             pilot("gone", state=PilotState.GONE, registered=-9),
@@ -312,11 +318,11 @@ def overview(pilots: list[Pilot] | None) -> Overview:
 @pytest.mark.parametrize(
     "wrong", ["", "chain", "chain:", "chain:x", f"task:{UUID(int=1)}", f"{UUID(int=1)}"]
 )
-def test_what_is_no_id_of_a_notice(wrong: str) -> None:
+def test_invalid_notice_identifier_has_no_subject(wrong: str) -> None:
     assert Notice.subject_of(wrong) is None
 
 
-def test_what_does_not_get_out_or_away_is_one_notice_for_each_reason() -> None:
+def test_stalled_uploads_and_deletions_have_one_notice_for_each_reason() -> None:
     chain_uid = uuid4()
     first = dataset(meta={"chain": str(chain_uid), "output_name": "d.report"})
     up = Stalled(
@@ -365,18 +371,18 @@ def dataset(*, meta: dict[str, str] | None = None) -> Dataset:
     )
 
 
-def test_a_pilot_that_fails_where_others_succeed_needs_a_person_while_it_is_there() -> None:
+def test_pilot_that_fails_where_others_succeed_has_a_notice_while_present() -> None:
     failing = pilot("old", state=PilotState.ACTIVE).model_copy(
         update={"distrusted": ["concat", "resize"]}
     )
-    [text] = texts(notices.of_distrusted([failing, pilot("good", state=PilotState.ACTIVE)]))
+    [text] = texts(notices.of_quarantined([failing, pilot("good", state=PilotState.ACTIVE)]))
     assert text.startswith("Pilot old on h fails at concat, resize, where others succeed")
     assert f"sluice pilot show {failing.uid}" in text
     gone = failing.model_copy(update={"state": PilotState.GONE})
-    assert notices.of_distrusted([gone]) == []
+    assert notices.of_quarantined([gone]) == []
 
 
-def test_work_that_fits_no_node_needs_a_person() -> None:
+def test_work_that_fits_no_node_has_a_notice() -> None:
     chain, uid = uuid4(), uuid4()
     reason = "no node fits: a job needs 8 cores, the node has 2"
     task = UnschedulableTask(

@@ -1,22 +1,22 @@
-"""What there is of a chain that did not finish, and what of it is missing, in words."""
+"""Partial outputs of a chain that did not finish, and the reasons for missing parts."""
 
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
 
-from sluice.contracts.chains import Chain, ChainDataset, ChainStep
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.partial import PartialOutput
-from sluice.contracts.states import (
+from sluice.contracts.chains.chains import Chain, ChainDataset, ChainStep
+from sluice.contracts.common.states import (
     ChainDatasetStatus,
     ChainState,
     DatasetState,
     DatasetType,
     StepState,
 )
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.data.partial import PartialOutput
 from tests.unit.cwl.samples import GRAPH, plan_of
-from wfms.operator.domain.partial import partial_outputs
+from wfms.operator.chains.domain.partial import partial_outputs
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -38,11 +38,11 @@ def chain(steps: list[ChainStep], entries: list[ChainDataset]) -> Chain:
     )  # fmt: skip
 
 
-def of(found: list[PartialOutput]) -> dict[str, str]:
+def missing_by_label(found: list[PartialOutput]) -> dict[str, str]:
     return {part.label: part.missing for part in found}
 
 
-def test_each_step_says_what_of_it_is_missing() -> None:
+def test_partial_output_of_each_step_says_what_is_missing() -> None:
     steps = [
         ChainStep(name="a", state=StepState.FINISHED),
         ChainStep(name="b", state=StepState.FAILED, reason="3 of 9 jobs failed"),
@@ -54,7 +54,7 @@ def test_each_step_says_what_of_it_is_missing() -> None:
     ]  # fmt: skip
     known = {e.uid: dataset(e.uid) for e in entries}
     found = partial_outputs(chain(steps, entries), known, None)
-    assert of(found) == {
+    assert missing_by_label(found) == {
         "out of a": "",
         "logs of a": "",
         "out of b": "only what its finished jobs gave: the step failed (3 of 9 jobs failed)",
@@ -65,7 +65,7 @@ def test_each_step_says_what_of_it_is_missing() -> None:
     assert [part.readable for part in found] == [True] * 4 + [False]
 
 
-def test_outputs_of_a_step_that_never_began_are_those_of_its_template() -> None:
+def test_step_that_never_began_shows_the_outputs_of_its_template() -> None:
     plan = plan_of(GRAPH)
     planned = plan.steps[0]
     steps = [ChainStep(name=planned.name, state=StepState.CANCELED, reason="by request")]
@@ -84,15 +84,15 @@ def test_outputs_of_a_step_that_never_began_are_those_of_its_template() -> None:
         (None, "nobody knows the data set any more"),
     ],
 )
-def test_what_cannot_be_read_says_why(state: DatasetState | None, said: str) -> None:
+def test_unreadable_output_says_why(state: DatasetState | None, said: str) -> None:
     steps, entries = [ChainStep(name="a", state=StepState.FINISHED)], [entry("a", "out")]
     known = {} if state is None else {entries[0].uid: dataset(entries[0].uid, state)}
     [part] = partial_outputs(chain(steps, entries), known, None)
     assert (part.missing, part.readable) == (said, not said)
 
 
-def test_folders_are_apart_whatever_steps_and_ports_are_called() -> None:
-    """Also where case does not tell them apart."""
+def test_folders_of_partial_outputs_have_different_names() -> None:
+    """The names differ even on file systems that ignore case."""
     steps = [ChainStep(name=name, state=StepState.FINISHED) for name in ("a", "a.b", "A")]
     entries = [entry("a", "b.c"), entry("a.b", "c"), entry("A", "B.c")]
     known = {e.uid: dataset(e.uid) for e in entries}

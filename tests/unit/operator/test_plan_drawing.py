@@ -1,14 +1,14 @@
-"""The drawing of a plan."""
+"""Drawings of plans."""
 
-from sluice.contracts.ask import Ask
-from sluice.contracts.needs import Needs
-from sluice.contracts.plan import MergeGroups, Source, StepInput
-from sluice.contracts.states import InputMode, TaskMode
+from sluice.contracts.common.states import InputMode, TaskMode
+from sluice.contracts.human_tasks.ask import Ask
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.templates.plan import MergeGroups, Source, StepInput
 from tests.unit.operator.plans import plan, step
-from wfms.operator.domain.plan_drawing import GAP_X, HEIGHT, WIDTH, NodeKind, draw, groups_of
+from wfms.operator.web.domain.plan_drawing import GAP_X, HEIGHT, WIDTH, NodeKind, draw, groups_of
 
 
-def test_a_chain_of_steps_stands_in_one_row_from_left_to_right() -> None:
+def test_linear_plan_is_drawn_in_one_row_from_left_to_right() -> None:
     drawing = draw(plan(step("first", None), step("last", "first", mode=TaskMode.MERGE)))
     assert [node.name for node in drawing.nodes] == ["frames", "first", "last", "last_files"]
     assert len({node.y for node in drawing.nodes}) == 1
@@ -40,7 +40,7 @@ def test_branches_do_not_overlap_and_outputs_share_the_last_column() -> None:
     assert len({node.x for node in drawing.nodes if node.kind is NodeKind.OUTPUT}) == 1
 
 
-def test_where_there_is_no_data_set_it_begins_with_the_parameters() -> None:
+def test_drawing_without_data_set_begins_with_the_parameters() -> None:
     plain = plan(step("first", None), step("last", "first"))
     drawing = draw(plain.model_copy(update={"data_input": ""}))
     assert [(node.name, node.detail) for node in drawing.nodes[:1]] == [
@@ -49,7 +49,7 @@ def test_where_there_is_no_data_set_it_begins_with_the_parameters() -> None:
     assert [node.detail for node in draw(plain).nodes[:1]] == ["data set"]
 
 
-def test_a_long_name_is_cut_in_its_box_but_kept_whole_beside() -> None:
+def test_long_name_is_shortened_in_its_box() -> None:
     name = "a_step_with_a_very_long_name"
     node = next(
         node
@@ -61,13 +61,13 @@ def test_a_long_name_is_cut_in_its_box_but_kept_whole_beside() -> None:
     assert len(node.label) < len(name)
 
 
-def test_groups_in_words() -> None:
+def test_groups_are_described_in_words() -> None:
     assert groups_of(MergeGroups(files=25)) == "25 files a job"
     assert groups_of(MergeGroups(bytes=2_500_000)) == "2.5 MB a job"
     assert groups_of(MergeGroups()) == "all files in one job"
 
 
-def test_a_step_stands_to_the_right_of_all_that_it_reads() -> None:
+def test_step_is_drawn_to_the_right_of_its_sources() -> None:
     side = StepInput(port="all", source=Source(step="second", port="out"), mode=InputMode.ONE)
     last = step("last", None)
     last = last.model_copy(update={"inputs": [last.main_input, side]})
@@ -77,13 +77,13 @@ def test_a_step_stands_to_the_right_of_all_that_it_reads() -> None:
     assert sorted(edge.port for edge in drawing.edges) == ["frames", "frames", "out", "out", "out"]
 
 
-def test_a_step_on_single_values_is_one_job() -> None:
+def test_step_on_single_values_is_shown_as_one_job() -> None:
     once = step("last", "first").model_copy(update={"single": True})
     details = {node.name: node.detail for node in draw(plan(step("first", None), once)).nodes}
     assert (details["first"], details["last"]) == ("file by file", "one job")
 
 
-def test_steps_over_values_and_over_each_with_each_say_so() -> None:
+def test_steps_over_values_and_cross_products_are_labelled() -> None:
     values = step("values", None)
     none = values.main_input.model_copy(update={"mode": InputMode.NONE, "port": ""})
     values = values.model_copy(update={"inputs": [none]})
@@ -92,7 +92,7 @@ def test_steps_over_values_and_over_each_with_each_say_so() -> None:
     assert (details["values"], details["last"]) == ("value by value", "each with each")
 
 
-def test_of_a_step_that_people_do_it_says_so() -> None:
+def test_human_task_is_labelled() -> None:
     check = step("check", None)
     asked = check.model_copy(update={"needs": Needs(ask=Ask(question="Is it sharp?"))})
     assert [node.detail for node in draw(plan(asked)).nodes] == [

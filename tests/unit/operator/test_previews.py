@@ -1,12 +1,12 @@
-"""What of a file is shown: judged by its beginning alone."""
+"""Previews of files, from their first bytes."""
 
 import json
 
 import pytest
 
-from wfms.operator.usecases.preview_file import (
-    MOST_COLUMNS,
-    MOST_ROWS,
+from wfms.operator.web.usecases.preview_file import (
+    MAX_COLUMNS,
+    MAX_ROWS,
     PreviewKind,
     image_type,
     preview_of,
@@ -48,19 +48,20 @@ PNG = b"\x89PNG\r\n\x1a\n" + bytes(100)
         ("latin", b"Gr\xfc\xdfe", PreviewKind.BINARY),
     ],
 )
-def test_kinds(name: str, head: bytes, kind: PreviewKind) -> None:
+def test_kind_of_a_preview_follows_from_the_first_bytes(
+    name: str, head: bytes, kind: PreviewKind
+) -> None:
     assert preview_of(name, head, len(head)).kind is kind
 
 
-def test_json_is_set_out_and_keeps_its_values() -> None:
+def test_json_preview_is_indented_and_keeps_its_values() -> None:
     value = {"b": [1, {"ü": None}, {}], "a": 1e300}
     shown = preview_of("x.json", json.dumps(value).encode(), len(json.dumps(value)))
     assert shown.text == json.dumps(value, indent=2)
 
 
-def test_json_is_shown_as_it_was_written() -> None:
-    """Only white space between its parts is changed: digits, escapes and a key that is there twice
-    are not."""
+def test_json_preview_keeps_numbers_escapes_and_repeated_keys_as_written() -> None:
+    """Only white space between the parts changes."""
     numbers = ["1.10", "0.1000000000000000055511151231257827", "1e400", "1E+2", "-0.0", "9" * 5000]
     strings = [r'"\u00e4 \"\\"', '"[{,:}] "', '""', "true", "{}", "[]"]
     values = numbers + strings
@@ -84,39 +85,39 @@ def test_json_is_shown_as_it_was_written() -> None:
 
 
 @pytest.mark.parametrize("said", ["NaN", "Infinity", "-Infinity"])
-def test_what_only_looks_like_json_is_a_text(said: str) -> None:
+def test_invalid_json_is_shown_as_text(said: str) -> None:
     text = f'{{"a": {said}}}'
     shown = preview_of("x.json", text.encode(), len(text))
     assert (shown.kind, shown.text) == (PreviewKind.TEXT, text)
 
 
-def test_what_is_cut_says_so_and_no_letter_is_broken() -> None:
+def test_truncated_preview_says_so_and_breaks_no_character() -> None:
     text = "ü" * 1000
     shown = preview_of("x.txt", text.encode()[:1001], 2000)
     assert (shown.kind, shown.cut, shown.text) == (PreviewKind.TEXT, True, "ü" * 500)
     assert preview_of("x.json", b'{"a": 1}', 99).kind is PreviewKind.TEXT, (
-        "of a part nobody knows whether it is JSON"
+        "a part of a file may not be JSON"
     )
     cut = preview_of("x.csv", b"a,b\n1,2\n3", 5000)
-    assert cut.rows == [["a", "b"], ["1", "2"]], "the last row is not whole"
+    assert cut.rows == [["a", "b"], ["1", "2"]], "the incomplete last row must be left out"
 
 
-def test_a_table_is_bounded() -> None:
+def test_table_preview_is_limited() -> None:
     wide = ",".join(["x" * 1000] * 200)
     shown = preview_of("x.csv", "\n".join([wide] * 500).encode(), 5)
-    assert len(shown.rows) == MOST_ROWS + 1
-    assert {len(row) for row in shown.rows} == {MOST_COLUMNS}
+    assert len(shown.rows) == MAX_ROWS + 1
+    assert {len(row) for row in shown.rows} == {MAX_COLUMNS}
     assert max(len(cell) for cell in shown.rows[0]) == 200
     assert shown.cut
 
 
-def test_a_dump_shows_bytes_and_letters() -> None:
+def test_dump_shows_bytes_and_characters() -> None:
     shown = preview_of("x.root", b"root\x00\x01" + bytes(1000), 1006)
     assert shown.text.splitlines()[0].startswith("00000000  72 6f 6f 74 00 01 00")
     assert shown.text.splitlines()[0].endswith("root············")
     assert (len(shown.text.splitlines()), shown.cut) == (16, True)
 
 
-def test_only_pictures_that_can_do_nothing_are_pictures() -> None:
+def test_svg_and_pdf_are_not_shown_as_images() -> None:
     assert image_type(b"<svg xmlns='http://www.w3.org/2000/svg'/>") is None
     assert image_type(b"%PDF-1.7") is None

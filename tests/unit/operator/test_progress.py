@@ -1,4 +1,4 @@
-"""Counts and bars."""
+"""Progress of chains: counts and bars."""
 
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
@@ -6,10 +6,10 @@ from uuid import UUID, uuid4
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.chains import Chain, ChainStep
-from sluice.contracts.states import ChainState, ErrorClass, StepState, TaskMode, TaskState
-from sluice.contracts.tasks import TaskStatus
-from wfms.operator.domain.progress import BarPart, Shortfall, chain_progress, counts_of
+from sluice.contracts.chains.chains import Chain, ChainStep
+from sluice.contracts.common.states import ChainState, ErrorClass, StepState, TaskMode, TaskState
+from sluice.contracts.jobs.tasks import TaskStatus
+from wfms.operator.chains.domain.progress import BarPart, Shortfall, chain_progress, counts_of
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -52,7 +52,7 @@ def chain(state: ChainState, *steps: ChainStep, reason: str = "") -> Chain:
 
 
 @given(st.lists(st.integers(0, 2_000_000), min_size=8, max_size=8).filter(any))
-def test_the_parts_of_a_bar_fill_it_without_gap_or_overlap(numbers: list[int]) -> None:
+def test_segments_of_a_bar_fill_it_without_gap_or_overlap(numbers: list[int]) -> None:
     names = ("ready", "leased", "running", "finished", "failed", "canceled", "held", "asked")
     segments = counts_of(status(**dict(zip(names, numbers, strict=True)))).segments()
     assert sum(segment.jobs for segment in segments) == sum(numbers)
@@ -63,20 +63,20 @@ def test_the_parts_of_a_bar_fill_it_without_gap_or_overlap(numbers: list[int]) -
     assert abs(end - 100) < 0.01
 
 
-def test_the_sentence_of_a_bar_names_every_part() -> None:
+def test_sentence_of_a_bar_names_each_part() -> None:
     counts = counts_of(status(finished=48, failed=1, leased=1, running=3, ready=7))
     assert counts.sentence == "48 of 60 jobs finished, 1 failed, 4 with pilots, 7 waiting"
     assert counts.done == 49
     assert counts.by_part[BarPart.RUNNING] == 4
 
 
-def test_of_what_people_are_asked_is_told_so() -> None:
+def test_items_that_wait_for_annotators_are_counted_separately() -> None:
     counts = counts_of(status(finished=1, asked=4))
     assert counts.sentence == "1 of 5 jobs finished, 4 asked of people"
     assert counts.done == 1
 
 
-def test_killed_jobs_are_told_beside_the_canceled_ones() -> None:
+def test_killed_jobs_are_shown_beside_canceled_jobs() -> None:
     of_task = status(finished=1, canceled=9).model_copy(update={"killed": 2})
     assert counts_of(of_task).sentence == "1 of 10 jobs finished, 9 canceled (2 killed)"
     assert (
@@ -85,7 +85,7 @@ def test_killed_jobs_are_told_beside_the_canceled_ones() -> None:
     )
 
 
-def test_why_a_step_stands_still() -> None:
+def test_note_of_a_step_says_why_it_does_not_run() -> None:
     uid = uuid4()
     steps = [
         ChainStep(name="a", state=StepState.FAILED, task_uid=uid, reason="9 of 60 jobs failed"),
@@ -111,7 +111,7 @@ def test_why_a_step_stands_still() -> None:
     )
 
 
-def test_a_failed_chain_gives_the_reason_of_its_step_where_it_has_none_of_its_own() -> None:
+def test_failed_chain_shows_the_reason_of_its_step() -> None:
     failed = chain(
         ChainState.FAILED,
         ChainStep(name="a", state=StepState.FAILED, reason="its input has no files"),
@@ -119,7 +119,7 @@ def test_a_failed_chain_gives_the_reason_of_its_step_where_it_has_none_of_its_ow
     assert chain_progress(failed, {}).reason == "step a: its input has no files"
 
 
-def test_what_finished_although_jobs_failed_is_told_from_what_went_well() -> None:
+def test_finished_chain_with_failed_jobs_shows_a_shortfall() -> None:
     some, none, well = (uuid4() for _ in range(3))
     statuses = status(some, finished=3, failed=2), status(none, failed=4), status(well, finished=5)
     tasks = {str(counted.uid): counted for counted in statuses}
@@ -137,5 +137,5 @@ def test_what_finished_although_jobs_failed_is_told_from_what_went_well() -> Non
     assert (part.shortfall.sentence, part.shortfall.tone) == ("2 jobs failed", "short")
     assert chain_progress(chain(ChainState.FINISHED, *finished(well)), tasks).shortfall is None
     assert chain_progress(chain(ChainState.CANCELED, *finished(some)), tasks).shortfall is None, (
-        "its state says enough"
+        "a canceled chain shows no shortfall"
     )

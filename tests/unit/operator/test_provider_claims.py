@@ -1,4 +1,4 @@
-"""Who somebody is, and what he may, by what a provider says."""
+"""Identity and role of a person, from the claims of a provider."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.access import Role
-from wfms.operator.domain.people_errors import ProviderRefused
-from wfms.operator.domain.provider_claims import ProviderClaims, known_by
+from sluice.contracts.access.access import Role
+from wfms.operator.identity.domain.errors import ProviderRefused
+from wfms.operator.identity.domain.provider_claims import ProviderClaims, known_by
 
 ROLES = {"crew": Role.SHIFT, "guests": Role.VIEWER}
 
 
-def known(
+def read_claims(
     claims: dict[str, Any], roles: dict[str, Role] = ROLES, here: dict[str, str] | None = None
 ) -> ProviderClaims:
     return known_by(
@@ -21,27 +21,27 @@ def known(
     )
 
 
-def test_subjects_of_two_providers_are_two_people() -> None:
+def test_equal_subjects_of_two_providers_are_two_people() -> None:
     told = {"sub": "1", "preferred_username": "Anna", "groups": "crew"}
-    one, other = (known({**told, "iss": issuer}) for issuer in ("https://a", "https://b"))
+    one, other = (read_claims({**told, "iss": issuer}) for issuer in ("https://a", "https://b"))
     assert (one.name, one.role) == ("anna", Role.SHIFT)
     assert one.subject != other.subject
 
 
 @given(st.lists(st.sampled_from(["crew", "guests", "others", 7, None])), st.booleans())
-def test_of_several_groups_the_one_that_may_most_counts(groups: list[Any], everybody: bool) -> None:
+def test_group_with_the_highest_role_decides(groups: list[Any], everybody: bool) -> None:
     roles = {**ROLES, "*": Role.SUBMITTER} if everybody else ROLES
     claims = {"iss": "https://a", "sub": "1", "preferred_username": "anna", "groups": groups}
     if not everybody and not {"crew", "guests"} & set(groups):
         with pytest.raises(ProviderRefused, match="in none of the groups"):
-            known(claims, roles)
+            read_claims(claims, roles)
         return
     least = Role.SUBMITTER if everybody else Role.VIEWER
-    assert known(claims, roles).role is (Role.SHIFT if "crew" in groups else least)
+    assert read_claims(claims, roles).role is (Role.SHIFT if "crew" in groups else least)
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "x" * 101, "ä", "-a", ["anna"], None, True, 7])
-def test_a_name_that_is_none_is_refused(name: Any) -> None:
+def test_invalid_name_claim_is_refused(name: Any) -> None:
     claims = {"iss": "https://a", "sub": "1", "groups": ["crew"], "preferred_username": name}
     with pytest.raises(ProviderRefused, match="no name that can be taken"):
-        known(claims)
+        read_claims(claims)

@@ -1,13 +1,13 @@
-"""The form that asks for a chain: what stands in its fields, and what is made of what was typed."""
+"""The form that starts a chain: its fields, and the values read from it."""
 
 from typing import Any
 
 import pytest
 
-from sluice.contracts.plan import DIRECTORIES, FILES, Parameter
-from sluice.contracts.problems import Finding
+from sluice.contracts.common.problems import Finding
+from sluice.contracts.templates.plan import DIRECTORIES, FILES, Parameter
 from tests.unit.wfms.chains.plans import plan, step
-from wfms.operator.domain.start_form import FieldKind, fields_of, read_values
+from wfms.operator.web.domain.start_form import FieldKind, fields_of, read_values
 
 LEVEL = {"type": "enum", "symbols": ["low", "high"]}
 PARAMETERS = {
@@ -23,7 +23,7 @@ PARAMETERS = {
 PLAN = plan(step("only"), outputs=[("only", "out")], parameters=PARAMETERS)
 
 
-def test_fields_say_what_is_wanted_and_what_holds_otherwise() -> None:
+def test_form_fields_show_types_defaults_and_metadata() -> None:
     fields = {field.name: field for field in fields_of(PLAN, {"gain": 2})}
     assert [field.kind for field in fields.values()] == [
         FieldKind.INTEGER,
@@ -48,10 +48,10 @@ def test_fields_say_what_is_wanted_and_what_holds_otherwise() -> None:
     }
     assert fields["level"].choices == ["low", "high"]
     assert fields["cut"].doc == "Smallest number of hits."
-    assert not fields_of(PLAN, {"cut": 3})[0].required, "the data set gives it"
+    assert not fields_of(PLAN, {"cut": 3})[0].required, "the metadata provide the value"
 
 
-def test_values_are_read_as_their_types_and_nothing_typed_is_no_value() -> None:
+def test_form_values_are_read_by_their_types_and_empty_fields_are_skipped() -> None:
     uid = "0190f2b4-0000-7000-8000-000000000001"
     typed = {
         "cut": " 3 ",
@@ -98,7 +98,7 @@ def test_values_are_read_as_their_types_and_nothing_typed_is_no_value() -> None:
         ("mask", "x", "must be the uid of a data set of one file"),
     ],
 )
-def test_what_cannot_be_read_is_told_at_its_field(name: str, text: str, message: str) -> None:
+def test_unreadable_form_value_is_reported_at_its_field(name: str, text: str, message: str) -> None:
     values, wrong = read_values(PLAN, {name: text})
     assert values == {}
     assert message in wrong[0].message
@@ -110,7 +110,7 @@ def test_what_cannot_be_read_is_told_at_its_field(name: str, text: str, message:
     assert fields[name].typed == text
 
 
-def test_findings_of_the_request_stand_at_their_fields() -> None:
+def test_findings_of_a_request_are_shown_at_their_fields() -> None:
     refused = [
         Finding(message="parameter 'cut' (int) is required and has no value"),
         Finding(message="something else"),
@@ -120,7 +120,7 @@ def test_findings_of_the_request_stand_at_their_fields() -> None:
     } == {"cut": "(int) is required and has no value"}
 
 
-def test_a_directory_is_named_as_a_file_is() -> None:
+def test_directory_parameter_takes_the_uid_of_a_data_set() -> None:
     uid = "6f0c7f5e-6c1b-5d0f-9a52-3b8c1d1a7e11"
     tree, trees = Parameter(type="Directory"), Parameter(type=DIRECTORIES)
     of_directories = PLAN.model_copy(update={"parameters": {"tree": tree, "trees": trees}})

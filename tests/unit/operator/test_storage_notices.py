@@ -1,17 +1,17 @@
-"""Notices of storages and disks without room."""
+"""Notices of full storages and disks."""
 
 from uuid import uuid4
 
-from sluice.contracts.attention import NoticeSeverity
-from sluice.contracts.datasets import Storage
-from sluice.contracts.room import RoomWait
-from sluice.contracts.states import PilotState, StorageType
+from sluice.contracts.chains.attention import NoticeSeverity
+from sluice.contracts.common.states import PilotState, StorageType
+from sluice.contracts.data.datasets import Storage
+from sluice.contracts.data.room import RoomWait
 from tests.unit.operator.test_notices import pilot, texts
 from tests.unit.operator.test_progress import NOW
-from wfms.operator.domain import notices
+from wfms.operator.monitoring.domain import notices
 
 
-def test_a_full_storage_has_one_notice_with_what_is_missing_and_who_waits() -> None:
+def test_full_storage_has_one_notice_with_missing_bytes_and_waiting_jobs() -> None:
     storage = Storage(
         id=uuid4(),
         name="work",
@@ -51,13 +51,15 @@ def test_a_full_storage_has_one_notice_with_what_is_missing_and_who_waits() -> N
         " themselves"
     ]
     [named] = notices.of_storages([storage.model_copy(update={"full": None})], [unknown])
-    assert named.text.startswith("Storage work is full: 1 job waits"), "the DMS knows its name"
+    assert named.text.startswith("Storage work is full: 1 job waits"), (
+        "the DMS knows the name of the storage"
+    )
     with_room = storage.model_copy(update={"full": None})
     disabled = storage.model_copy(update={"enabled": False})
     assert notices.of_storages([with_room, disabled], []) == []
 
 
-def test_a_pilot_that_takes_no_jobs_has_a_notice_while_it_is_there() -> None:
+def test_pilot_that_takes_no_jobs_has_a_notice_while_present() -> None:
     well = pilot(state=PilotState.ACTIVE)
     troubled = well.model_copy(update={"trouble": "its disk is full"})
     assert texts(notices.of_troubled_pilots([troubled, well])) == [

@@ -1,34 +1,34 @@
-"""Listings, words, types, and what cannot be stored."""
+"""Texts on pages: listings, words for values, and values that cannot be stored."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
 
-from sluice.contracts.checkpoints import Checkpoint
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.matching import bind as bind_parameters
-from sluice.contracts.matching import condition_text, facts_of
-from sluice.contracts.needs import Needs, Resources
-from sluice.contracts.numbers import size_text
-from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf
-from sluice.contracts.problems import Finding
-from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.common.numbers import size_text
+from sluice.contracts.common.problems import Finding
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.jobs.checkpoints import Checkpoint
+from sluice.contracts.jobs.needs import Needs, Resources
+from sluice.contracts.templates.matching import bind as bind_parameters
+from sluice.contracts.templates.matching import condition_text, facts_of
+from sluice.contracts.templates.plan import Between, Condition, Equals, Glob, OneOf
 from tests.unit.operator.plans import plan, step
-from wfms.operator.domain.formatting import (
+from wfms.operator.chains.domain.formatting import (
     ago_text,
     duration_text,
     memory_text,
     needs_text,
 )
-from wfms.operator.domain.json_document import MOST_VALUES, NotStorable, storable
-from wfms.operator.domain.parameters import type_name
-from wfms.operator.domain.source_listing import MOST_LINES, list_lines
+from wfms.operator.templates.domain.json_document import MAX_VALUES, NotStorable, storable
+from wfms.operator.templates.domain.parameters import type_name
+from wfms.operator.web.domain.source_listing import MAX_LINES, list_lines
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-def test_every_line_is_shown_once_and_findings_stand_at_theirs() -> None:
+def test_listing_shows_each_line_once_with_its_findings() -> None:
     text = "\n".join(f"line {number}" for number in range(1, 101)) + "\n"
     findings = [
         Finding(message="bad", line=50, column=3),
@@ -49,10 +49,10 @@ def test_every_line_is_shown_once_and_findings_stand_at_theirs() -> None:
         )
 
 
-def test_a_huge_text_is_shown_around_its_findings_only() -> None:
-    text = "x" * 10_000 + "\n" + "y\n" * (MOST_LINES * 10)
-    listing = list_lines(text, [Finding(message="bad", line=MOST_LINES * 5)])
-    assert sum(block.count for block in listing.blocks) == MOST_LINES * 10 + 1
+def test_huge_text_is_listed_only_around_its_findings() -> None:
+    text = "x" * 10_000 + "\n" + "y\n" * (MAX_LINES * 10)
+    listing = list_lines(text, [Finding(message="bad", line=MAX_LINES * 5)])
+    assert sum(block.count for block in listing.blocks) == MAX_LINES * 10 + 1
     assert sum(len(block.lines) for block in listing.blocks) < 50
     assert len(listing.blocks[0].lines[0].text) < 500
 
@@ -70,7 +70,7 @@ def test_a_huge_text_is_shown_around_its_findings_only() -> None:
         (Glob(pattern="run-*"), "is like run-*"),
     ],
 )
-def test_conditions_in_words(condition: Condition, text: str) -> None:
+def test_conditions_are_described_in_words(condition: Condition, text: str) -> None:
     assert condition_text(condition) == text
 
 
@@ -86,11 +86,11 @@ def test_conditions_in_words(condition: Condition, text: str) -> None:
         (-5, "0.0 s"),
     ],
 )
-def test_durations(seconds: float, text: str) -> None:
+def test_durations_are_described_in_words(seconds: float, text: str) -> None:
     assert duration_text(timedelta(seconds=seconds)) == text
 
 
-def test_sizes_and_moments() -> None:
+def test_sizes_and_ages_are_described_in_words() -> None:
     assert [size_text(size) for size in (0, 950, 1200, 504e6, 2.5e12)] == [
         "0 B",
         "950 B",
@@ -108,7 +108,7 @@ def test_sizes_and_moments() -> None:
     ]
 
 
-def test_what_a_job_asks_for_and_uses() -> None:
+def test_requests_and_used_memory_are_described_in_words() -> None:
     assert (
         needs_text(Needs(resources=Resources(cores=2, ram=2048, time_limit=60)))
         == "2 cores, 2\u202f048 MiB, at most 60 s"
@@ -133,14 +133,14 @@ def test_what_a_job_asks_for_and_uses() -> None:
     ]
 
 
-def test_types_in_words() -> None:
+def test_types_are_described_in_words() -> None:
     assert type_name(["null", "int"]) == "int?"
     assert type_name({"type": "array", "items": "string"}) == "string[]"
     assert type_name({"type": "enum", "symbols": ["file#mode/low", "high"]}) == "low | high"
     assert type_name("float") == "float"
 
 
-def test_parameters_are_bound_to_metadata_over_what_the_data_set_says_of_itself() -> None:
+def test_parameters_are_bound_to_metadata_before_facts_of_the_data_set() -> None:
     dataset = Dataset(
         uid=uuid4(),
         name="d",
@@ -160,20 +160,20 @@ def test_parameters_are_bound_to_metadata_over_what_the_data_set_says_of_itself(
     }
 
 
-def test_a_document_is_kept_as_plain_json_values() -> None:
+def test_document_is_stored_as_plain_json_values() -> None:
     assert storable({"a": [1, 2.5, None, True, 2**70], 3: "x"}) == {
         "a": [1, 2.5, None, True, str(2**70)],
         "3": "x",
     }
 
 
-def test_what_postgresql_cannot_hold_is_named() -> None:
+def test_values_that_postgresql_cannot_store_are_refused() -> None:
     looped: list[object] = []
     looped.append(looped)
     grown: object = "x"
     for _ in range(18):
         grown = [grown, grown]
-    assert MOST_VALUES < 2**18
+    assert MAX_VALUES < 2**18
     for value, words in (
         ("a\x00b", "NUL"),
         ("\ud800", "surrogate"),

@@ -1,4 +1,4 @@
-"""Pictures of times: well-formed, to scale, with whatever names there are."""
+"""Diagrams of times: valid SVG, to scale, with any names."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -6,10 +6,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from sluice.contracts.times import Lane, Spread, StepTimes, Timeline, WorkTimes
-from wfms.operator.domain.svg import seconds_text, time_ticks
-from wfms.operator.domain.timeline_drawing import draw_timeline
-from wfms.operator.domain.times_drawing import draw_times
+from sluice.contracts.jobs.times import Lane, Spread, StepTimes, Timeline, WorkTimes
+from wfms.operator.chains.domain.svg import seconds_text, time_ticks
+from wfms.operator.chains.domain.timeline_drawing import draw_timeline
+from wfms.operator.chains.domain.times_drawing import draw_times
 
 NS = "{http://www.w3.org/2000/svg}"
 BEGIN = datetime(2026, 5, 1, tzinfo=UTC)
@@ -30,7 +30,7 @@ def parts(picture: str, name: str) -> Iterator[ElementTree.Element]:
 
 
 def boxes(picture: str, kind: str) -> list[float]:
-    """How wide they are."""
+    """Return the widths of the boxes of a class."""
     found = parts(picture, "rect")
     return [float(box.attrib["width"]) for box in found if box.get("class") == kind]
 
@@ -49,13 +49,13 @@ def test_bars_are_as_long_as_the_times() -> None:
     assert {"a <b> & 'c'", "x & y", "4 s", "8 s", "9 finished"} <= set(texts(picture))
 
 
-def test_nothing_has_a_picture_too() -> None:
+def test_empty_diagram_shows_a_sentence() -> None:
     assert "No job has finished yet." in texts(draw_times(WorkTimes(steps=[]), title=""))
     empty = Timeline(begin=BEGIN, end=BEGIN + timedelta(seconds=1), bins=4, steps=[])
     assert "No pilot has had a job yet." in texts(draw_timeline(empty, title=""))
 
 
-def test_a_lane_is_as_high_as_its_pilot_had_jobs_and_the_same_is_one_box() -> None:
+def test_lane_height_shows_running_jobs_and_equal_bins_are_one_box() -> None:
     busy = [[2.0] * 100 + [0.0] * 100, [0.0] * 100 + [1.0] * 50 + [0.0] * 50]
     timeline = Timeline(
         begin=BEGIN,
@@ -69,7 +69,7 @@ def test_a_lane_is_as_high_as_its_pilot_had_jobs_and_the_same_is_one_box() -> No
     assert boxes(picture, "c0")[1] == pytest.approx(826 / 2, abs=1)
     assert boxes(picture, "c1")[1] == pytest.approx(826 / 4, abs=1)
     heights = [float(box.attrib["height"]) for box in parts(picture, "rect")]
-    assert {30.0, 15.0} <= set(heights), "two jobs, and one"
+    assert {30.0, 15.0} <= set(heights), "the lane must show two jobs, then one"
     assert {"farm-1", "layout", "export", "2 min"} <= set(texts(picture))
     assert len(list(parts(picture, "polyline"))) == 2
 
@@ -87,6 +87,6 @@ def test_ticks_are_round(most: float, wanted: list[float]) -> None:
     assert time_ticks(most) == pytest.approx(wanted)
 
 
-def test_seconds_are_said_as_people_do() -> None:
+def test_seconds_are_described_in_suitable_units() -> None:
     said = [seconds_text(seconds) for seconds in (0, 0.25, 4.25, 90, 180, 9000)]
     assert said == ["0", "250 ms", "4.25 s", "1.5 min", "3 min", "2.5 h"]

@@ -2,12 +2,12 @@
 
 import pytest
 
-from sluice.contracts.access import Role
-from sluice.contracts.problems import Unprocessable
-from wfms.operator.api.pages.wrong_form import role_called
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.problems import Unprocessable
+from wfms.operator.web.pages.wrong_form import role_called
 
 
-def test_unknown_role_is_refused_with_those_that_there_are() -> None:
+def test_unknown_role_is_refused_with_the_valid_roles() -> None:
     assert role_called("shift") is Role.SHIFT
     with pytest.raises(Unprocessable) as refused:
         role_called("boss\u202e")

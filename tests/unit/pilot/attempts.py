@@ -1,13 +1,13 @@
-"""Attempts at jobs in a real slot process, and what they left."""
+"""Run attempts at jobs in a real slot process, and read their results."""
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sluice.contracts.job_inputs import JobInput
-from sluice.contracts.pilots import AttemptReport, PilotTask
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.jobs.job_inputs import JobInput
+from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.unit.pilot.builders import job, tool
 from tests.unit.pilot.slot_runner import Runner
 
@@ -15,7 +15,7 @@ _next = iter(range(100, 10_000))
 
 
 def python(code: str, **fields: Any) -> dict[str, Any]:
-    """A tool that runs Python code; ``sys.argv[1]`` is the input's path."""
+    """Return a tool that runs Python code. ``sys.argv[1]`` is the path of the input."""
     return tool(
         [sys.executable, "-c"], arguments=[code.replace("$(", "\\$("), "$(inputs.f.path)"], **fields
     )

@@ -1,4 +1,4 @@
-"""Tasks, jobs and files for the pilot's tests."""
+"""Build tasks, jobs and files for the tests of the pilot."""
 
 import hashlib
 import uuid
@@ -7,17 +7,17 @@ from pathlib import Path
 from typing import Any
 
 from pilot.reports.file_remover import FileRemover
-from sluice.contracts.job_inputs import InputFile, JobInput
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import JobToken, LeasedJob, PilotTask, StorageUrls
-from sluice.contracts.secrets import SecretValues
-from sluice.contracts.states import TaskMode
-from sluice.contracts.tasks import TaskOutput
+from sluice.contracts.access.secrets import SecretValues
+from sluice.contracts.common.states import TaskMode
+from sluice.contracts.jobs.job_inputs import InputFile, JobInput
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.jobs.tasks import TaskOutput
+from sluice.contracts.pilots.pilots import JobToken, LeasedJob, PilotTask, StorageUrls
 
 
 def tool(command: list[str], **fields: Any) -> dict[str, Any]:
-    """A tool with one File input ``f`` (not on the command line) and one output ``o``, its standard
-    output ``<stem>.out``."""
+    """Return a tool with a File input ``f``, which is not on the command line, and an output ``o``:
+    its standard output ``<stem>.out``."""
     base: dict[str, Any] = {
         "cwlVersion": "v1.2",
         "class": "CommandLineTool",
@@ -33,8 +33,8 @@ SHA = tool(["sha256sum"], inputs={"f": {"type": "File", "inputBinding": {"positi
 
 
 def task(root: Path, executable: dict[str, Any], **fields: Any) -> PilotTask:
-    """Output port ``o`` goes to ``<root>/out``, logs to ``<root>/logs``; a test gives other outputs
-    as ``outputs``."""
+    """Return a task whose output port ``o`` goes to ``<root>/out`` and whose logs go to
+    ``<root>/logs``. ``outputs`` replaces the outputs."""
     values: dict[str, Any] = {
         "uid": uuid.uuid4(),
         "chain_uid": uuid.uuid4(),
@@ -62,7 +62,7 @@ def output(root: Path, port: str, folder: str = "out", *, optional: bool = False
 
 
 def input_file(path: Path, *, seq: int = 0, data: bytes = b"frame") -> InputFile:
-    """Writes the file."""
+    """Write the file and return its description."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     checksum = f"sha256:{hashlib.sha256(data).hexdigest()}"
@@ -78,12 +78,12 @@ def job(
 
 
 async def no_secrets(job: JobToken) -> SecretValues:
-    """Of a WMS whose tasks have none."""
+    """Answer like a WMS whose tasks have no secrets."""
     raise AssertionError(f"job {job.id} has no secrets")
 
 
 def leftovers(*storages: Path) -> FileRemover:
-    """Of a system with these storages."""
+    """Return the file remover of a system with these storages."""
 
     async def ask() -> StorageUrls:
         return StorageUrls(urls=[f"file://{path}" for path in storages])

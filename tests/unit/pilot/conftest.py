@@ -9,7 +9,7 @@ from tests.unit.pilot.slot_runner import Runner
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """In the sandbox, without those that make no sense there."""
+    """Deselect the tests that make no sense in the sandbox."""
     if not os.environ.get("SLUICE_TEST_SANDBOX"):
         return
     left = [item for item in items if item.get_closest_marker("in_the_open")]
@@ -19,7 +19,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="module")
 def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    """One slot, with a secret in its environment that no tool may see."""
+    """Start a slot with a secret in its environment that no tool may see."""
     runner = Runner(
         tmp_path_factory.mktemp("pilot"),
         environment={"SLUICE_SECRET": "hush", "PYTHONPATH": str(Path.cwd())},
@@ -30,12 +30,12 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """Folder of the test's storages."""
+    """Return the folder of the storages of the test."""
     return tmp_path / "store"
 
 
 def gone(pid: int) -> bool:
-    """The process is dead, buried or not."""
+    """Return whether the process has ended. A zombie counts as ended."""
     try:
         return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
     except psutil.NoSuchProcess:

@@ -1,4 +1,4 @@
-"""Slots in tests, each way to contain their tools."""
+"""Start slots with each kind of isolation for their tools."""
 
 import os
 from collections.abc import Callable
@@ -12,13 +12,13 @@ from tests.unit.pilot import slot_users
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
-#: Settings of a slot.
+#: Settings of a slot for each kind of isolation.
 WALLS: dict[str, Callable[[], dict[str, Any]]] = {
     "sandbox": lambda: {"sandbox": found_sandbox()},
     "user": lambda: {"users": [slot_users.new_user()], "no_sandbox": "a test"},
     "open": lambda: {"no_sandbox": "a test"},
 }
-#: The same, as parameters of tests.
+#: The kinds of isolation as parameters of tests.
 WAYS = [
     "sandbox",
     pytest.param(
@@ -33,7 +33,7 @@ WAYS = [
 
 
 def slot_behind(isolation: str, folder: Path) -> Runner:
-    """``folder``: where a slot's user can get to."""
+    """Start a slot with this isolation. The user of the slot must be able to enter ``folder``."""
     environment = {"PYTHONPATH": os.getcwd()} if isolation == "user" else {}
     runner = Runner(folder, settings=WALLS[isolation](), environment=environment)
     if isolation == "user":

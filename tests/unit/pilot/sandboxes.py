@@ -1,4 +1,4 @@
-"""The sandbox of this machine, for slots in tests."""
+"""Find the sandbox of this machine for slots in tests."""
 
 import os
 import tempfile
@@ -11,13 +11,14 @@ from pilot.sandbox.sandbox import Sandbox
 
 
 def found_sandbox() -> Sandbox:
-    """Of a pilot with this process's PATH. Raises ``NoSandboxError``."""
+    """Return the sandbox that a pilot with the PATH of this process would use. Raises
+    ``NoSandboxError``."""
     return _found(os.environ["PATH"])
 
 
 @cache
 def _found(_path: str) -> Sandbox:
-    """Found once for all tests of a process."""
+    """Find the sandbox once for all tests of a process."""
     folder = Path(tempfile.mkdtemp(prefix="sandbox-"))
     found = find_sandbox("required", folder, [], hidden=[folder / "hidden"])
     assert isinstance(found, Sandbox)
@@ -26,13 +27,13 @@ def _found(_path: str) -> Sandbox:
 
 @cache
 def _connected(path: str) -> Sandbox:
-    """With a network for tools that ask for one."""
+    """Return the sandbox with a network for tools that ask for one."""
     return with_network(_found(path), "preferred", [])
 
 
 def sandbox_everywhere(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings of slots in tests whose own do not say why there is none: in the sandbox where
-    ``SLUICE_TEST_SANDBOX`` is set, as ``make test-long`` does."""
+    """Return settings that put slots of tests into the sandbox where ``SLUICE_TEST_SANDBOX`` is
+    set, as in ``make test-long``. Settings that say ``no_sandbox`` win."""
     if "no_sandbox" in settings or not os.environ.get("SLUICE_TEST_SANDBOX"):
         return {}
     return {"sandbox": _connected(os.environ["PATH"])}

@@ -1,4 +1,4 @@
-"""A real slot process for tests: jobs in, reports out."""
+"""Run a real slot process for tests: send jobs and receive reports."""
 
 import os
 import socket
@@ -28,15 +28,17 @@ from pilot.runner.protocol import (
     frame_bytes,
     from_slot,
 )
-from sluice.contracts.pilots import AttemptReport, LeasedJob, PilotTask
+from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, PilotTask
 from tests.unit.pilot.sandboxes import sandbox_everywhere
 
 
 @dataclass
 class Runner:
-    """``environment`` is the one of the process that the slots are forked from; ``settings``:
-    further ones of theirs; no sandbox unless they or ``sandbox_everywhere`` say so. ``before``: a
-    command that becomes the one in its arguments."""
+    """Run slots that are forked from one server process.
+
+    ``environment`` is the environment of the server. ``settings`` are further settings of the
+    slots; without them and without ``sandbox_everywhere`` there is no sandbox. ``before`` is a
+    command that runs its arguments as a command."""
 
     folder: Path
     grace: float = 0.5
@@ -82,7 +84,7 @@ class Runner:
         self.slot_pid = frame.pid
 
     def submit(self, task: PilotTask, *jobs: LeasedJob, **more: Any) -> None:
-        """``more``: of the frame of each job."""
+        """Send jobs to the slot. ``more`` has further fields of the frame of each job."""
         self.connection.sendall(frame_bytes(TaskFrame(task=task)))
         for job in jobs:
             self.connection.sendall(frame_bytes(JobFrame(job=job, **more)))
@@ -93,7 +95,7 @@ class Runner:
         )
 
     def renew(self, job: LeasedJob, deadline: float) -> None:
-        """``deadline``: see ``pilot.boot_clock``."""
+        """Renew the lease. ``deadline`` is a time of ``pilot.boot_clock``."""
         self.connection.sendall(
             frame_bytes(RenewFrame(id=job.id, attempt=job.attempt, deadline=deadline))
         )
@@ -111,7 +113,7 @@ class Runner:
         return self.ended().report
 
     def hang_up(self) -> None:
-        """As if the pilot were killed."""
+        """Close the connections as if the pilot were killed."""
         self.connection.close()
         self._control.close()
 
@@ -129,9 +131,9 @@ class Runner:
         until = time.monotonic() + 60
 
         def seconds_left() -> float:
-            assert time.monotonic() < until, "the slot says nothing"
+            assert time.monotonic() < until, "the slot sends nothing"
             return until - time.monotonic()
 
         body = self._readers[self.connection].receive(seconds_left)
-        assert body is not None, "the slot's process has ended"
+        assert body is not None, "the process of the slot has ended"
         return from_slot.validate_json(body)

@@ -1,5 +1,5 @@
-"""Users for slots in tests: numbers that exist nowhere, which root can become, and folders that
-they can get to."""
+"""Provide users for slots in tests: unused user numbers that root can become, and folders that
+these users can enter."""
 
 import itertools
 import os
@@ -15,13 +15,13 @@ from pilot.users.slot_user import SlotUser
 from tests.unit.pilot.slot_runner import Runner
 
 _numbers = itertools.count(61_001)
-#: Sockets that keep other processes from the users of this one, until it ends.
+#: Sockets that claim the users of this process until it ends.
 _claims: list[socket.socket] = []
 
 
 def new_user(processes: int = 4096) -> SlotUser:
-    """That no other test of this machine has, also of other runs: slots end all processes of their
-    users."""
+    """Return a user that no other test on this machine has, not even in another run. Slots end all
+    processes of their users."""
     for uid in _numbers:
         claim = socket.socket(socket.AF_UNIX)
         with suppress(OSError):
@@ -34,19 +34,20 @@ def new_user(processes: int = 4096) -> SlotUser:
 
 @contextmanager
 def open_folder() -> Iterator[Path]:
-    """That everybody can go through, unlike those of pytest."""
+    """Make a folder that all users can enter. They cannot enter the folders of pytest."""
     folder = Path(tempfile.mkdtemp(prefix="sluice-users-", dir="/var/tmp"))
     folder.chmod(0o711)
     yield folder
     shutil.rmtree(folder)
 
 
-#: Becomes the command in its arguments, with a group more.
+#: Runs the command in its arguments with an additional group.
 _WITH_GROUP = "import os, sys; os.setgroups([61000]); os.execv(sys.argv[1], sys.argv[1:])"
 
 
 def start(folder: Path, users: list[SlotUser], **environment: str) -> Runner:
-    """A slot whose tools run as the first of the users. ``folder``: as of ``open_folder``."""
+    """Start a slot whose tools run as the first of the users. ``folder`` comes from
+    ``open_folder``."""
     runner = Runner(
         folder,
         environment={"PYTHONPATH": os.getcwd(), **environment},
@@ -58,6 +59,6 @@ def start(folder: Path, users: list[SlotUser], **environment: str) -> Runner:
 
 
 def let_pass(runner: Runner) -> None:
-    """As the pilot does it before it starts its slots."""
+    """Let users enter the run folder, as the pilot does before it starts its slots."""
     runner.run.let_users_pass()
     runner.run.path.parent.chmod(0o711)

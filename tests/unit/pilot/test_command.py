@@ -1,4 +1,4 @@
-"""The pilot's command line."""
+"""Tests of the command line of the pilot."""
 
 import json
 import os
@@ -12,10 +12,10 @@ from pydantic import ValidationError
 
 from pilot.command import main
 from pilot.settings import PilotSettings
-from sluice.contracts.wording import sentence_of
+from sluice.contracts.common.wording import sentence_of
 
 
-def test_wrong_settings_are_said_in_words(
+def test_invalid_settings_are_reported_in_plain_sentences(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLUICE_PILOT_CORES", "none")
@@ -40,8 +40,8 @@ def test_wrong_settings_are_said_in_words(
     ]
 
 
-def test_variables_that_are_no_settings_are_told(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()  # is no folder: it does not start
+def test_unknown_environment_variables_are_logged(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()  # The pilot does not start, as this is no folder.
     ended = subprocess.run(
         [sys.executable, "-m", "pilot", "--work-dir", str(tmp_path / "file")],
         env={**os.environ, "SLUICE_PILOT_EXPRESION_LIMIT": "7"},
@@ -65,10 +65,10 @@ def test_variables_that_are_no_settings_are_told(tmp_path: Path) -> None:
         ("{home}/pilot/software", "it lies in the pilot's work folder: move it"),
     ],
 )
-def test_a_path_that_tools_would_not_see_is_refused(
+def test_sandbox_path_that_tools_would_not_see_is_refused(
     monkeypatch: pytest.MonkeyPatch, path: str, why: str
 ) -> None:
-    """With its setting and what to do."""
+    """The error names the setting and says what to do."""
     with (
         tempfile.TemporaryDirectory(dir=Path(__file__).parent) as home,
     ):
@@ -84,8 +84,10 @@ def test_a_path_that_tools_would_not_see_is_refused(
     assert sentence_of(error).startswith(f"tools would not see {wrong}: {why.format(**places)}")
 
 
-def test_paths_that_tools_see_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And any where there is no sandbox."""
+def test_sandbox_paths_that_tools_can_see_are_accepted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a sandbox, any path is accepted."""
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX_PATHS", '["/usr/share", "/etc/hosts"]')
     assert len(PilotSettings(work_dir=tmp_path).sandbox_paths) == 2
     monkeypatch.setenv("SLUICE_PILOT_SANDBOX_PATHS", '["/no/software"]')

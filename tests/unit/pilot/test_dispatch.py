@@ -1,4 +1,4 @@
-"""A job with secrets waits for them, what comes behind it waits too, and a stop never does."""
+"""Tests of the order in which a slot gets jobs, secrets and stops."""
 
 import asyncio
 from pathlib import Path
@@ -8,9 +8,9 @@ from pydantic import SecretStr
 from pilot.dispatch import Dispatch
 from pilot.domain.model import StopReason
 from pilot.runner.protocol import ForgetFrame, JobFrame, StopFrame, ToSlot
-from sluice.contracts.pilots import JobToken, LeasedJob
-from sluice.contracts.problems import Conflict, NotAvailable
-from sluice.contracts.secrets import SecretValues
+from sluice.contracts.access.secrets import SecretValues
+from sluice.contracts.common.problems import Conflict, NotAvailable
+from sluice.contracts.pilots.pilots import JobToken, LeasedJob
 from tests.unit.pilot.builders import SHA, task
 from tests.waiting import eventually
 
@@ -27,7 +27,8 @@ def stop(number: int) -> StopFrame:
 
 
 class Scene:
-    """``answers``: what the WMS says next; where it has nothing to say, it is not heard."""
+    """A dispatch with a WMS that gives the queued ``answers``, and no answer while the queue is
+    empty."""
 
     def __init__(self) -> None:
         self.sent: list[ToSlot] = []
@@ -46,14 +47,16 @@ class Scene:
         await eventually(lambda: len(self.sent) == number, what=lambda: repr(self.sent))
 
 
-async def test_what_comes_behind_waits_in_order() -> None:
+async def test_frames_behind_a_job_with_secrets_keep_their_order() -> None:
     scene = Scene()
     forget = ForgetFrame(uid=TASK.uid)
     scene.dispatch.send(0, forget)
     scene.dispatch.send_with_secrets(0, JobFrame(job=job(1)))
     scene.dispatch.send(0, JobFrame(job=job(2)))
     scene.dispatch.send_with_secrets(0, JobFrame(job=job(3)))
-    await eventually(lambda: scene.asked == [1, 3], what="both are asked for at once")
+    await eventually(
+        lambda: scene.asked == [1, 3], what="both jobs with secrets are asked for at the same time"
+    )
     assert scene.sent == [forget]
     for _ in range(2):
         scene.answers.put_nowait(VALUE)
@@ -64,10 +67,10 @@ async def test_what_comes_behind_waits_in_order() -> None:
         JobFrame(job=job(3), secrets=VALUE.values),
     ]
     scene.dispatch.send(0, forget)
-    assert len(scene.sent) == 5, "nothing waits any more"
+    assert len(scene.sent) == 5, "the frame is sent at once when no secrets are pending"
 
 
-async def test_a_stop_of_what_runs_waits_for_nothing() -> None:
+async def test_stop_of_a_running_job_is_sent_at_once() -> None:
     scene = Scene()
     scene.dispatch.send(0, JobFrame(job=job(1)))
     scene.dispatch.send_with_secrets(0, JobFrame(job=job(2)))
@@ -76,7 +79,7 @@ async def test_a_stop_of_what_runs_waits_for_nothing() -> None:
     scene.dispatch.forget(0)
 
 
-async def test_a_job_that_is_to_stop_does_not_wait_for_its_secrets() -> None:
+async def test_job_with_a_pending_stop_is_sent_without_its_secrets() -> None:
     scene = Scene()
     scene.dispatch.send_with_secrets(0, JobFrame(job=job(1)))
     scene.dispatch.send(0, stop(1))
@@ -84,7 +87,7 @@ async def test_a_job_that_is_to_stop_does_not_wait_for_its_secrets() -> None:
     assert scene.sent == [JobFrame(job=job(1), stop=StopReason.CANCEL)]
 
 
-async def test_it_is_asked_again_while_nobody_answers_and_a_refusal_is_told() -> None:
+async def test_secrets_are_requested_again_until_the_wms_answers_and_refusals_are_sent() -> None:
     scene = Scene()
     for answer in (NotAvailable("away"), Conflict("it was removed")):
         scene.answers.put_nowait(answer)
@@ -94,7 +97,7 @@ async def test_it_is_asked_again_while_nobody_answers_and_a_refusal_is_told() ->
     assert scene.sent == [JobFrame(job=job(1), trouble="it was removed")]
 
 
-async def test_what_was_for_a_lost_slot_is_not_for_the_next() -> None:
+async def test_frames_of_a_lost_slot_are_not_sent_to_its_replacement() -> None:
     scene = Scene()
     scene.dispatch.send_with_secrets(0, JobFrame(job=job(1)))
     scene.dispatch.send(0, JobFrame(job=job(2)))

@@ -1,4 +1,5 @@
-"""``python -m pilot.sandboxed_tool``: a program in the sandbox that a pilot would have."""
+"""Tests of ``python -m pilot.sandboxed_tool``, which runs a program in the sandbox that a pilot
+would use."""
 
 import json
 import os
@@ -13,8 +14,8 @@ import pytest
 _CONTAINED = (sys.executable, "-m", "pilot.sandboxed_tool")
 
 
-def _asked(folder: Path, *program: str, **more: Any) -> tuple[str, ...]:
-    """What is to be run: ``program``, which sees ``folder``."""
+def _command(folder: Path, *program: str, **more: Any) -> tuple[str, ...]:
+    """Return the command that runs ``program`` in a sandbox that shows ``folder``."""
     tool = {
         "environment": {"PATH": os.environ["PATH"]},
         "reads": [],
@@ -25,9 +26,9 @@ def _asked(folder: Path, *program: str, **more: Any) -> tuple[str, ...]:
     return (*_CONTAINED, str(folder / "tool.json"), *program)
 
 
-def _done(folder: Path, *program: str, **more: Any) -> subprocess.CompletedProcess[str]:
+def _run(folder: Path, *program: str, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        _asked(folder, *program, **more),
+        _command(folder, *program, **more),
         cwd=folder,
         env=os.environ | {"SLUICE_PILOT_SANDBOX": "required"},
         capture_output=True,
@@ -41,46 +42,48 @@ def _done(folder: Path, *program: str, **more: Any) -> subprocess.CompletedProce
     [("exit 0", 0), ("exit 7", 7), ("kill -9 $$", 128 + 9)],
     ids=["success", "failure", "signal"],
 )
-def test_it_ends_as_the_program_does(tmp_path: Path, script: str, code: int) -> None:
-    assert _done(tmp_path, "sh", "-c", script).returncode == code
+def test_sandboxed_tool_returns_the_exit_code_of_the_program(
+    tmp_path: Path, script: str, code: int
+) -> None:
+    assert _run(tmp_path, "sh", "-c", script).returncode == code
 
 
-def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
-    done = _done(tmp_path, "no-such-program")
+def test_missing_program_is_named_in_the_error(tmp_path: Path) -> None:
+    done = _run(tmp_path, "no-such-program")
     assert done.returncode == 127
     assert "no-such-program" in done.stderr
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
-    done = _done(tmp_path, "true", reads=[f"{tmp_path}/missing"])
+def test_missing_input_file_is_named_in_the_error(tmp_path: Path) -> None:
+    done = _run(tmp_path, "true", reads=[f"{tmp_path}/missing"])
     assert done.returncode == 125
     assert f"{tmp_path}/missing: No such file" in done.stderr
 
 
-def test_what_it_writes_comes_through_and_only_its_own_variables_go_in(tmp_path: Path) -> None:
+def test_program_gets_only_the_given_variables_and_its_output_is_forwarded(tmp_path: Path) -> None:
     script = 'echo "$GIVEN"; env | grep -c SLUICE >&2'
-    done = _done(tmp_path, "sh", "-c", script, environment={"GIVEN": "1", "PATH": "/usr/bin:/bin"})
+    done = _run(tmp_path, "sh", "-c", script, environment={"GIVEN": "1", "PATH": "/usr/bin:/bin"})
     assert (done.stdout, done.stderr) == ("1\n", "0\n")
 
 
-def test_files_that_it_reads_cannot_be_changed(tmp_path: Path) -> None:
+def test_program_cannot_change_the_files_that_it_reads(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "target").write_text("one\n")
     read = tmp_path / "read"
     read.symlink_to("target")
     script = f"cat {read}; echo more >> {read}"
-    done = _done(tmp_path / "work", "sh", "-c", script, reads=[str(read)])
+    done = _run(tmp_path / "work", "sh", "-c", script, reads=[str(read)])
     assert (done.returncode != 0, done.stdout) == (True, "one\n")
     assert read.read_text() == "one\n"
 
 
-def test_standard_input_cannot_be_changed_through_its_descriptor(tmp_path: Path) -> None:
+def test_program_cannot_change_standard_input_through_its_descriptor(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     read = tmp_path / "read"
     read.write_text("one\n")
     with read.open() as stdin:
         done = subprocess.run(
-            _asked(
+            _command(
                 tmp_path / "work", "sh", "-c", "cat; echo more > /proc/self/fd/0", reads=[str(read)]
             ),
             cwd=tmp_path / "work",
@@ -93,13 +96,13 @@ def test_standard_input_cannot_be_changed_through_its_descriptor(tmp_path: Path)
     assert read.read_text() == "one\n"
 
 
-def test_a_file_that_its_output_goes_to_is_only_added_to(tmp_path: Path) -> None:
+def test_program_can_only_append_to_the_file_of_its_standard_output(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     log = tmp_path / "log"
     log.write_text("private\n")
     with log.open("a") as stream:
         subprocess.run(
-            _asked(tmp_path / "work", "sh", "-c", "echo more > /proc/self/fd/1"),
+            _command(tmp_path / "work", "sh", "-c", "echo more > /proc/self/fd/1"),
             cwd=tmp_path / "work",
             stdout=stream,
             stderr=subprocess.DEVNULL,
@@ -113,11 +116,11 @@ def test_a_file_that_its_output_goes_to_is_only_added_to(tmp_path: Path) -> None
     [("SIG_DFL", signal.SIGTERM), ("SIG_IGN", signal.SIGKILL)],
     ids=["at once", "by force"],
 )
-def test_it_ends_with_the_program_when_it_is_told_to(
+def test_sigterm_ends_the_sandboxed_tool_and_its_program(
     tmp_path: Path, handler: str, ended_by: signal.Signals
 ) -> None:
     code = f"signal.signal(15, signal.{handler}); print('begun', flush=True); signal.pause()"
-    asked = _asked(tmp_path, "python3", "-c", f"import signal; {code}")
+    asked = _command(tmp_path, "python3", "-c", f"import signal; {code}")
     with subprocess.Popen(asked, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         assert running.stdout.readline() == "begun\n"
@@ -125,7 +128,7 @@ def test_it_ends_with_the_program_when_it_is_told_to(
         assert running.wait(30) == 128 + ended_by
 
 
-def test_wrong_settings_are_named(tmp_path: Path) -> None:
+def test_invalid_setting_is_named_in_the_error(tmp_path: Path) -> None:
     done = subprocess.run(
         _CONTAINED,
         env=os.environ | {"SLUICE_PILOT_SANDBOX": "maybe"},

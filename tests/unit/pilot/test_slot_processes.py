@@ -1,4 +1,4 @@
-"""Slots that are lost, or do not obey, come back, however long that takes."""
+"""Tests of how the pilot replaces slots that are lost or that do not obey."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -18,9 +18,9 @@ from pilot.reports.outbox import Outbox
 from pilot.runner.protocol import RunnerSettings
 from pilot.runtime import PilotRuntime, now
 from pilot.slot_processes import SlotProcesses
-from sluice.contracts.needs import Needs, Resources
-from sluice.contracts.pilots import Command, HeartbeatAnswer, JobToken, Lease
-from sluice.contracts.states import AttemptOutcome, AttemptPhase
+from sluice.contracts.common.states import AttemptOutcome, AttemptPhase
+from sluice.contracts.jobs.needs import Needs, Resources
+from sluice.contracts.pilots.pilots import Command, HeartbeatAnswer, JobToken, Lease
 from sluice.fit import NodeCapacity
 from tests.unit.pilot.builders import SHA, input_file, job, leftovers, no_secrets, task, tool
 from tests.unit.pilot.conftest import gone
@@ -28,7 +28,7 @@ from tests.waiting import Gate, eventually
 
 
 class BrokenSlots(SlotProcesses):
-    """Cannot start a slot the first two times, as where what starts them has just died."""
+    """Slot processes whose first two starts fail, as if the server had just died."""
 
     def __init__(self) -> None:
         self.asked = 0
@@ -41,7 +41,7 @@ class BrokenSlots(SlotProcesses):
         self.started.set()
 
 
-async def test_a_slot_that_cannot_be_started_is_tried_again(tmp_path: Path) -> None:
+async def test_start_of_a_slot_is_retried_after_an_error(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     run.make()
     slot_processes = BrokenSlots()
@@ -72,7 +72,7 @@ def outbox(run: RunFolder) -> Outbox:
 
 @pytest.fixture
 async def agent(run: RunFolder, outbox: Outbox) -> AsyncIterator[PilotRuntime]:
-    """Of real slots, of which one stays, and with which it has little patience."""
+    """Start a pilot with real slots, of which one always stays, and with short timeouts."""
     settings = RunnerSettings(pilot="tester", run_folder=str(run.path), grace=0.2)
     slot_processes = SlotProcesses(settings, environment=[], inherit=[], reap=False)
     policy = PrefetchPolicy(grace=0.2, patience=0.5, return_after=600.0, keep_idle=0.3)
@@ -85,12 +85,12 @@ async def agent(run: RunFolder, outbox: Outbox) -> AsyncIterator[PilotRuntime]:
     slots = slots_in(run)
     await slot_processes.stop()
     for slot in slots:
-        with suppress(psutil.NoSuchProcess):  # as it should be
+        with suppress(psutil.NoSuchProcess):  # The slot has ended as it should.
             slot.kill()
 
 
 @pytest.mark.in_the_open("its tool waits at a gate that no sandbox shows")
-async def test_a_slot_that_does_not_stop_its_job_is_replaced_and_runs_the_next(
+async def test_slot_that_ignores_a_stop_is_replaced_and_runs_the_next_job(
     agent: PilotRuntime, outbox: Outbox, run: RunFolder, root: Path
 ) -> None:
     gate = Gate(run.path / "go")
@@ -104,7 +104,7 @@ async def test_a_slot_that_does_not_stop_its_job_is_replaced_and_runs_the_next(
     cancel = Command(kind="cancel", job=JobToken(id=1, attempt=1))
     answer = HeartbeatAnswer(lease=600.0, commands=[cancel])
     agent.tell(HeartbeatAnswered(now().boot_time, agent.heartbeat(), answer))
-    await eventually(lambda: gone(slot.pid), what="the slot that does not obey is still there")
+    await eventually(lambda: gone(slot.pid), what="the slot that does not obey is gone")
     await eventually(lambda: agent.core.idle)
     await eventually(lambda: len(outbox.next_batch()) == 2)
     gate.open()
@@ -113,7 +113,7 @@ async def test_a_slot_that_does_not_stop_its_job_is_replaced_and_runs_the_next(
     assert second.outcome is AttemptOutcome.FINISHED, second.message
 
 
-async def test_slots_come_with_the_work_and_leave_without_a_trace(
+async def test_slots_start_on_demand_and_are_removed_when_idle(
     agent: PilotRuntime, outbox: Outbox, run: RunFolder, root: Path
 ) -> None:
     half = Needs(resources=Resources(cores=0.5))
@@ -121,7 +121,7 @@ async def test_slots_come_with_the_work_and_leave_without_a_trace(
     file = input_file(root / "in" / "a.dat")
     jobs = [job(small, [file], job_id=number) for number in (1, 2)]
     await eventually(lambda: len(slots_in(run)) == 1)
-    for reported in (2, 4):  # the number of a slot that has left is given again
+    for reported in (2, 4):  # The number of a removed slot is used again.
         agent.tell(LeaseGranted(now().boot_time, Lease(seconds=600.0, jobs=jobs, tasks=[small])))
         assert len(agent.core.slots) == 2
         await eventually(partial(has_reported, outbox, reported))
@@ -139,15 +139,15 @@ def has_reported(outbox: Outbox, number: int) -> bool:
 
 
 def phase(agent: PilotRuntime) -> AttemptPhase | None:
-    """Of the job that runs."""
+    """Return the phase of the job that runs."""
     return next((running.phase for running in agent.heartbeat().running), None)
 
 
 def slots_in(run: RunFolder) -> list[psutil.Process]:
-    """Those that the server of this pilot has forked."""
+    """Return the slots that the server of this pilot has forked."""
     found = []
     for server in psutil.Process().children():
-        with suppress(psutil.NoSuchProcess):  # another one's, that has ended
+        with suppress(psutil.NoSuchProcess):  # Another server has ended.
             if str(run.path) in server.cmdline()[-1]:
                 found += server.children()
     return found

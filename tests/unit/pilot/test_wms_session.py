@@ -1,4 +1,4 @@
-"""How a pilot introduces itself, to a WMS of its own release and of the one before."""
+"""Tests of the session of a pilot with a WMS of its own release and of the previous release."""
 
 import asyncio
 import json
@@ -14,8 +14,12 @@ import pytest
 from pilot.version_fallback import TRY_AGAIN, VersionFallback
 from pilot.wms_session import FORGOTTEN, WmsSession
 from sluice.clients.wms import WmsClient
-from sluice.contracts.access import PILOT_TOKEN_HEADER
-from sluice.contracts.pilots import (
+from sluice.contracts.access.access import PILOT_TOKEN_HEADER
+from sluice.contracts.common.problems import Unauthenticated, Unprocessable
+from sluice.contracts.common.states import AttemptPhase, ContainerEngine, SandboxKind
+from sluice.contracts.jobs.resources import Amounts
+from sluice.contracts.jobs.warm_workers import WarmWorkerState
+from sluice.contracts.pilots.pilots import (
     Heartbeat,
     Lease,
     LeaseRequest,
@@ -26,16 +30,12 @@ from sluice.contracts.pilots import (
     SignOff,
     StartedJob,
 )
-from sluice.contracts.problems import Unauthenticated, Unprocessable
-from sluice.contracts.resources import Amounts
-from sluice.contracts.states import AttemptPhase, ContainerEngine, SandboxKind
-from sluice.contracts.warm_workers import WarmWorkerState
 from sluice.pilot_access.auth import PilotAuth
 
 
 class Wms:
-    """Its route for registrations. ``known``: fields that its release knows; as every contract, it
-    refuses others."""
+    """The registration route of a WMS that knows the fields ``known`` and refuses others, as every
+    contract does."""
 
     def __init__(self, known: set[str]) -> None:
         self.bodies: list[dict[str, object]] = []
@@ -44,7 +44,7 @@ class Wms:
     def __call__(self, request: httpx.Request) -> httpx.Response:
         body = json.loads(request.content)
         self.bodies.append(body)
-        assert len(self.bodies) <= 2, f"it asks again and again: {self.bodies}"
+        assert len(self.bodies) <= 2, f"too many registrations: {self.bodies}"
         if unknown := body.keys() - self._known:
             problem = {
                 "type": "urn:sluice:problem:unprocessable",
@@ -69,7 +69,7 @@ BEFORE = {"uid", "name", "host", "slots", "resources", "version"}
         ([], SandboxKind.NAMESPACES, 2),
     ],
 )
-async def test_a_wms_of_the_release_before_gets_what_it_knows(
+async def test_registration_at_the_previous_release_has_only_the_fields_that_it_knows(
     engines: list[ContainerEngine], sandbox: SandboxKind, asked: int
 ) -> None:
     wms = Wms(BEFORE)
@@ -92,8 +92,8 @@ async def test_a_wms_of_the_release_before_gets_what_it_knows(
     assert len(wms.bodies) == asked
 
 
-async def test_phases_are_told_to_a_wms_that_knows_them() -> None:
-    """That of the release before refuses the first heartbeat that has some, and gets no other."""
+async def test_phases_are_left_out_of_heartbeats_that_the_wms_refuses() -> None:
+    """The previous release refuses the first heartbeat with phases and gets no more of them."""
     jobs: list[dict[str, object]] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -121,7 +121,7 @@ async def test_phases_are_told_to_a_wms_that_knows_them() -> None:
     assert [job.get("phase") for job in jobs] == ["stage_out", None, None]
 
 
-async def test_a_wms_that_does_not_know_of_rooms_is_asked_without() -> None:
+async def test_room_is_left_out_of_lease_requests_that_the_wms_refuses() -> None:
     asked: list[dict[str, object]] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -151,9 +151,9 @@ TOOL = WarmWorkerState(kind="a", step="ocr", since=datetime.now(UTC))
 STARTED = StartedJob(id=1, attempt=1, started_at=datetime.now(UTC), phase=AttemptPhase.RUN)
 
 
-class Older:
-    """A WMS that takes requests without the fields ``unknown``, ``running.phase`` among them.
-    ``asked``: which of them each request had."""
+class OlderWms:
+    """A WMS that refuses requests with the fields ``unknown``; ``phase`` is a field of running
+    jobs. ``asked`` has the fields of each request."""
 
     def __init__(self, *unknown: str) -> None:
         self.unknown = {*unknown}
@@ -175,11 +175,11 @@ class Older:
     ("unknown", "taken"),
     [((), {"loaded", "phase"}), (("loaded",), {"phase"}), (("loaded", "phase"), set())],
 )
-async def test_what_is_loaded_is_told_to_a_wms_that_knows_of_it(
+async def test_heartbeat_lists_warm_workers_if_the_wms_knows_the_field(
     unknown: tuple[str, ...], taken: set[str]
 ) -> None:
-    """It renews the leases all the same."""
-    wms = Older(*unknown)
+    """Heartbeats renew the leases in each case."""
+    wms = OlderWms(*unknown)
     async with sessions(wms) as session:
         for _ in range(2):
             answer = await session.heartbeat(Heartbeat(running=[STARTED], loaded=[TOOL]))
@@ -192,10 +192,10 @@ async def test_what_is_loaded_is_told_to_a_wms_that_knows_of_it(
     ("unknown", "taken"),
     [((), {"loaded", "room"}), (("loaded",), {"room"}), (("loaded", "room"), set())],
 )
-async def test_work_is_asked_for_of_a_wms_that_does_not_know_of_loaded_tools(
+async def test_lease_request_lists_warm_workers_if_the_wms_knows_the_field(
     unknown: tuple[str, ...], taken: set[str]
 ) -> None:
-    wms = Older(*unknown)
+    wms = OlderWms(*unknown)
     request = LeaseRequest(jobs=1, room=Room(free=FREE, soon=FREE), loaded=["a"])
     async with sessions(wms) as session:
         for _ in range(2):
@@ -204,13 +204,13 @@ async def test_work_is_asked_for_of_a_wms_that_does_not_know_of_loaded_tools(
     assert len(wms.asked) == 2 + len(unknown)
 
 
-async def test_a_wms_is_told_again_after_a_while_and_once_it_is_another_one() -> None:
+async def test_refused_fields_are_sent_again_after_a_while_and_to_another_wms() -> None:
     now = 0.0
-    wms, understood = Older("loaded"), VersionFallback(lambda: now)
+    wms, understood = OlderWms("loaded"), VersionFallback(lambda: now)
     async with sessions(wms) as session:
         call = partial(session.client.heartbeat, session.pilot.uid)
         forms = [Heartbeat(loaded=[TOOL]), Heartbeat()]
-        for now in (0.0, TRY_AGAIN - 1, TRY_AGAIN, TRY_AGAIN + 1):  # noqa: B007 - the clock's
+        for now in (0.0, TRY_AGAIN - 1, TRY_AGAIN, TRY_AGAIN + 1):  # noqa: B007 - the clock reads it
             await understood.send(call, forms)
         assert wms.asked == [{"loaded"}, set(), set(), {"loaded"}, set(), set()]
         understood.forget()
@@ -219,7 +219,7 @@ async def test_a_wms_is_told_again_after_a_while_and_once_it_is_another_one() ->
         assert wms.asked[-1] == {"loaded"}
 
 
-async def test_what_is_refused_in_every_form_stays_refused() -> None:
+async def test_request_that_is_refused_in_every_form_raises() -> None:
     async with sessions(lambda _: httpx.Response(422)) as session:
         with pytest.raises(Unprocessable):
             await session.heartbeat(Heartbeat(loaded=[TOOL]))
@@ -235,7 +235,7 @@ async def sessions(wms: Callable[[httpx.Request], httpx.Response]) -> AsyncItera
         yield WmsSession(WmsClient(http), pilot)
 
 
-async def test_a_wms_of_this_release_is_told_of_the_engines_and_the_sandbox() -> None:
+async def test_registration_at_this_release_has_the_engines_and_the_sandbox() -> None:
     wms = Wms({*RegisterPilot.model_fields})
     resources = NodeResources(cores=1, ram=1024, disk=1024)
     pilot = RegisterPilot(
@@ -254,8 +254,8 @@ async def test_a_wms_of_this_release_is_told_of_the_engines_and_the_sandbox() ->
     assert RegisterPilot.model_validate(body) == pilot
 
 
-async def test_in_the_name_of_an_earlier_start_it_asks_with_a_token_of_that() -> None:
-    """Its own one is for itself alone."""
+async def test_requests_for_an_earlier_start_use_the_token_of_that_start() -> None:
+    """The token of the current start is valid for the current start alone."""
     asked: list[tuple[str, str | None]] = []
 
     def answer(request: httpx.Request) -> httpx.Response:
@@ -292,17 +292,17 @@ async def test_in_the_name_of_an_earlier_start_it_asks_with_a_token_of_that() ->
     ]
 
 
-async def test_where_nobody_asks_who_it_is_it_does_not_register_for_an_earlier_start() -> None:
+async def test_without_authentication_an_earlier_start_is_not_registered_again() -> None:
     wms = Wms({*RegisterPilot.model_fields})
     async with sessions(wms) as session, session.in_the_name_of(uuid4()) as client:
         assert client is session.client
     assert wms.bodies == []
 
 
-async def test_a_pilot_whose_token_is_not_known_any_more_registers_again(
+async def test_pilot_with_an_unknown_token_registers_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """And no more often than once a second, should that not help."""
+    """It registers at most once a second if the WMS keeps refusing the token."""
     slept: list[float] = []
 
     async def sleep(seconds: float) -> None:

@@ -1,16 +1,16 @@
-"""What a pilot's requests say of who sends them."""
+"""Tests of the credentials in the requests of a pilot."""
 
 from pathlib import Path
 
 import httpx
 import pytest
 
-from sluice.contracts.access import PILOT_TOKEN_HEADER
+from sluice.contracts.access.access import PILOT_TOKEN_HEADER
 from sluice.pilot_access.auth import PilotAuth
 
 
 class Wms:
-    """Gives the tokens that it is told, one with each answer; None: none."""
+    """A WMS that gives one of these tokens with each answer; None gives no token."""
 
     def __init__(self, *gives: str | None) -> None:
         self.asked: list[str | None] = []
@@ -37,7 +37,9 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-async def test_it_registers_with_the_file_and_goes_on_with_its_own(file: Path) -> None:
+async def test_pilot_registers_with_its_token_file_and_then_uses_the_tokens_that_it_gets(
+    file: Path,
+) -> None:
     wms = Wms("first", "second", None)
 
     asked = await _ask(
@@ -52,7 +54,7 @@ async def test_it_registers_with_the_file_and_goes_on_with_its_own(file: Path) -
     assert asked == ["Bearer enrolment", "Bearer first", "Bearer second", "Bearer second"]
 
 
-async def test_it_registers_again_with_what_the_file_says_by_then(file: Path) -> None:
+async def test_pilot_reads_its_token_file_again_to_register_again(file: Path) -> None:
     wms, auth = Wms("first"), PilotAuth(file)
     await _ask(wms, auth, "/services/wms/api/v1/pilots")
     file.write_text("changed")  # noqa: ASYNC240 - a few bytes
@@ -62,14 +64,14 @@ async def test_it_registers_again_with_what_the_file_says_by_then(file: Path) ->
     assert asked == ["Bearer enrolment", "Bearer changed"]
 
 
-async def test_without_a_file_it_says_nothing() -> None:
+async def test_pilot_without_a_token_file_sends_no_credentials() -> None:
     assert await _ask(Wms(), PilotAuth(None), "/api/v1/pilots", "/api/v1/pilots/u/lease") == [
         None,
         None,
     ]
 
 
-async def test_a_file_that_is_not_there_is_a_connection_that_cannot_be_had(tmp_path: Path) -> None:
+async def test_missing_token_file_is_a_transport_error(tmp_path: Path) -> None:
     with pytest.raises(
         httpx.TransportError, match=r"the pilot has no token: .* cannot be read: No such file"
     ):

@@ -1,4 +1,4 @@
-"""By its key a pilot is known as the one that registered before."""
+"""Tests of the keys by which a WMS recognizes a pilot that registers again."""
 
 import stat
 from collections.abc import Callable
@@ -11,8 +11,8 @@ import pytest
 from joserfc import jwt
 from joserfc.jwk import OctKey, OKPKey
 
-from sluice.contracts.access import PILOT_PROOF, PILOT_PROOF_HEADER
-from sluice.contracts.problems import Unauthenticated
+from sluice.contracts.access.access import PILOT_PROOF, PILOT_PROOF_HEADER
+from sluice.contracts.common.problems import Unauthenticated
 from sluice.pilot_access.auth import PilotAuth
 from sluice.pilot_access.key import PilotKey
 from sluice.servicekit.access.pilot_keys import FRESH, proven_key
@@ -21,7 +21,7 @@ NOW, DAY = 1_790_000_000.0, 86_400.0
 KEY = OKPKey.generate_key("Ed25519")
 
 
-def test_a_key_is_known_again_and_no_other_is_it(tmp_path: Path) -> None:
+def test_stored_key_proves_the_same_identity_again(tmp_path: Path) -> None:
     kept = PilotKey.kept_in(tmp_path / "key")
     again = PilotKey.kept_in(tmp_path / "key")
     other = PilotKey.kept_in(tmp_path / "other")
@@ -42,8 +42,8 @@ RUBBISH = {
 
 
 @pytest.mark.parametrize("rubbish", RUBBISH)
-def test_a_file_that_is_no_key_is_replaced(tmp_path: Path, rubbish: str) -> None:
-    """A pilot does not stay away for it: whoever finds it so is a new one for the WMS."""
+def test_invalid_key_file_is_replaced(tmp_path: Path, rubbish: str) -> None:
+    """The pilot goes on, and is a new pilot for the WMS."""
     (tmp_path / "key").write_bytes(RUBBISH[rubbish])
     made = PilotKey.kept_in(tmp_path / "key")
 
@@ -53,7 +53,7 @@ def test_a_file_that_is_no_key_is_replaced(tmp_path: Path, rubbish: str) -> None
 
 
 @pytest.mark.parametrize("late", [FRESH + 1, -FRESH - 1, DAY, -DAY])
-def test_a_proof_holds_for_a_minute(late: float) -> None:
+def test_proof_is_valid_for_a_minute(late: float) -> None:
     proof = PilotKey(KEY).proof(NOW)
 
     assert proven_key(proof, NOW + FRESH) == KEY.thumbprint()
@@ -102,7 +102,7 @@ FORGED: dict[str, Callable[[], str]] = {
 }
 
 
-#: No text of the JWT library is shown.
+#: The complete list shows that no text of the JWT library is used.
 FAULTS = {
     "it is malformed",
     "its signature is wrong",
@@ -113,13 +113,13 @@ FAULTS = {
 
 
 @pytest.mark.parametrize("forged", FORGED)
-def test_what_proves_nothing_is_refused(forged: str) -> None:
+def test_invalid_proof_is_refused(forged: str) -> None:
     with pytest.raises(Unauthenticated, match="the proof of the pilot's key is invalid") as refused:
         proven_key(FORGED[forged](), NOW)
     assert refused.value.detail.partition(": ")[2] in FAULTS
 
 
-async def test_a_pilot_whose_clock_is_wrong_goes_by_that_of_the_wms(tmp_path: Path) -> None:
+async def test_pilot_with_a_wrong_clock_uses_the_time_of_the_wms(tmp_path: Path) -> None:
     keys: list[str] = []
 
     def wms(request: httpx.Request) -> httpx.Response:
@@ -140,7 +140,7 @@ async def test_a_pilot_whose_clock_is_wrong_goes_by_that_of_the_wms(tmp_path: Pa
 
 
 @pytest.mark.parametrize("date", [{}, {"date": "yesterday"}])
-async def test_whoever_is_not_told_the_time_is_refused_and_asks_twice_at_most(
+async def test_registration_without_the_time_of_the_wms_is_tried_at_most_twice(
     tmp_path: Path, date: dict[str, str]
 ) -> None:
     asked: list[httpx.Request] = []
@@ -157,7 +157,7 @@ async def test_whoever_is_not_told_the_time_is_refused_and_asks_twice_at_most(
     assert len(asked) == 2
 
 
-async def test_only_a_registration_shows_the_key(tmp_path: Path) -> None:
+async def test_only_registrations_send_the_proof_of_the_key(tmp_path: Path) -> None:
     shown: list[bool] = []
 
     def wms(request: httpx.Request) -> httpx.Response:

@@ -1,13 +1,12 @@
-"""Whatever is asked: no node and no limit is ever overbooked, everything is released once after any
-end, and nothing that fits somewhere waits for ever."""
+"""Properties for any requests: no overbooking, complete release, and no starvation."""
 
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sluice.contracts.gpus import GpuNeeds
-from sluice.contracts.limits import LimitPeriod
+from sluice.contracts.jobs.gpus import GpuNeeds
+from sluice.contracts.jobs.limits import LimitPeriod
 from tests.draws import examples
 from tests.unit.gpus import gpu
 from tests.unit.resources.world import World
@@ -59,7 +58,7 @@ def add(world: World, asked: dict[str, Any]) -> None:
 
 
 def nodes_of(world: World) -> None:
-    """Of these one at least fits every need; they stay."""
+    """Add nodes that stay; at least one of them fits each request."""
     world.node("big", cores=8, disk=8_000, named={"licence": 4}, labels={"site": "a"},
                devices=_DEVICES, gpus=["A2", "A2"])  # fmt: skip
     world.node("other", cores=4, ram=8_000, labels={"site": "b"}, named={"licence": 1})
@@ -67,7 +66,7 @@ def nodes_of(world: World) -> None:
 
 @settings(max_examples=examples(25))
 @given(moves=_MOVES)
-def test_all_that_fits_somewhere_runs_and_gives_back_what_it_took(
+def test_all_fitting_jobs_run_and_release_their_resources(
     moves: list[tuple[str, Any]],
 ) -> None:
     world = World()
@@ -86,7 +85,7 @@ def test_all_that_fits_somewhere_runs_and_gives_back_what_it_took(
             case "limit" if value >= world.states()["crawler"].used:
                 world.limit("crawler", value)
     jobs = sum(work.ready + work.done for work in world.works) + len(world.held)
-    # Of the longest job one after the other, and for each time that a pilot is kept for one.
+    # The longest job may run alone each time, and each reservation may last its whole time.
     world.run_dry(45.0 * jobs + 60.0 * jobs + 600.0)
     assert sum(work.done for work in world.works) == jobs
     world.check_released()
@@ -94,11 +93,10 @@ def test_all_that_fits_somewhere_runs_and_gives_back_what_it_took(
 
 @settings(max_examples=examples(8))
 @given(stream=_NEEDS, waiting=st.lists(_NEEDS, min_size=1, max_size=4))
-def test_nothing_waits_for_ever_behind_a_stream_without_end(
+def test_no_job_starves_behind_an_endless_stream(
     stream: dict[str, Any], waiting: list[dict[str, Any]]
 ) -> None:
-    """Jobs of one kind come faster than they can be run; those of other kinds get their turn all
-    the same, however much they need."""
+    """Jobs of a kind arrive faster than they run, and large jobs of other kinds still start."""
     world = World()
     nodes_of(world)
     world.limit("crawler", 5)

@@ -1,12 +1,12 @@
-"""What a batch system's manual would list, with what happens when, in simulated time."""
+"""Scheduling scenarios of a batch system, in simulated time."""
 
 from collections import Counter
 from typing import Any
 
 import pytest
 
-from sluice.contracts.gpus import Gpu, GpuNeeds
-from sluice.contracts.limits import LimitPeriod
+from sluice.contracts.jobs.gpus import Gpu, GpuNeeds
+from sluice.contracts.jobs.limits import LimitPeriod
 from tests.unit.gpus import gpu
 from tests.unit.resources.world import World
 from wms.domain.capacity import PATIENCE
@@ -31,21 +31,21 @@ def with_gpus(*devices: Gpu) -> dict[str, Any]:
     return {"devices": list(devices), "gpus": [device.name for device in devices]}
 
 
-def test_three_jobs_of_4_gb_on_8_gb(world: World) -> None:
+def test_memory_limits_concurrent_jobs(world: World) -> None:
     world.node("n", ram=8_000)
     world.work("w", 3, **resources(ram=4_000))
     world.run_dry(60)
     assert world.started("w") == [0, 0, 10]
 
 
-def test_tenths_of_a_core(world: World) -> None:
+def test_fractions_of_a_core_add_up(world: World) -> None:
     world.node("n", cores=2, ram=100_000)
     world.work("w", 25, **resources(cores=0.1))
     world.run_dry(60)
     assert Counter(world.started("w")) == {0: 20, 10: 5}
 
 
-def test_a_gpu_and_a_half_are_two_jobs_devices(world: World) -> None:
+def test_whole_gpu_and_shared_gpu_are_different_devices(world: World) -> None:
     world.node("n", **with_gpus(gpu("GPU-0"), gpu("GPU-1")))
     world.work("whole", 1, rank=2.0, **on_gpu())
     world.work("half", 3, **on_gpu(share=0.5))
@@ -55,26 +55,26 @@ def test_a_gpu_and_a_half_are_two_jobs_devices(world: World) -> None:
     assert set(used["whole"]).isdisjoint(used["half"])
 
 
-def test_shares_of_one_gpu_end_where_its_memory_does(world: World) -> None:
+def test_shares_of_a_gpu_are_limited_by_its_memory(world: World) -> None:
     world.node("n", **with_gpus(gpu("GPU-0", memory=16_000)))
     world.work("w", 4, **on_gpu(share=0.25, memory=5_000))
     world.run_dry(60)
     assert world.started("w") == [0, 0, 0, 10]
 
 
-def test_a_job_that_has_met_a_full_gpu_gets_a_larger_one(world: World) -> None:
+def test_job_that_ran_out_of_gpu_memory_gets_a_larger_gpu(world: World) -> None:
     world.node("small", **with_gpus(gpu("GPU-0", memory=8_000)))
     world.node("large", **with_gpus(gpu("GPU-1", memory=24_000)))
     work = world.work("w", 3, uses_gpu=12_000, **on_gpu())
     world.run_dry(120)
     assert (work.done, work.failed) == (3, [])
     met = Counter(start.node for start in world.starts)
-    assert met["large"] == 3, "each has ended there"
-    assert met["small"] == len(world.starts) - 3 > 0, "none goes back to where it has failed"
+    assert met["large"] == 3, "each job must have ended on the large GPU"
+    assert met["small"] == len(world.starts) - 3 > 0, "no job may go back to the small GPU"
     world.check_released()
 
 
-def test_one_that_has_met_the_largest_gpu_fails_and_says_so(world: World) -> None:
+def test_job_that_needs_more_than_the_largest_gpu_fails_with_a_reason(world: World) -> None:
     world.node("small", **with_gpus(gpu("GPU-0", memory=8_000)))
     world.node("old", **with_gpus(gpu("GPU-1", memory=80_000, capability="3.5")))
     work = world.work("w", 1, uses_gpu=12_000, **on_gpu(capability="8.0"))
@@ -87,19 +87,23 @@ def test_one_that_has_met_the_largest_gpu_fails_and_says_so(world: World) -> Non
     world.check_released()
 
 
-def test_a_part_of_a_gpu_grows_until_it_is_enough_or_the_whole(world: World) -> None:
+def test_gpu_memory_request_grows_up_to_the_whole_gpu(world: World) -> None:
     world.node("n", **with_gpus(gpu("GPU-0", memory=16_000)))
     fits = world.work("fits", 1, uses_gpu=9_000, **on_gpu(share=0.25, memory=5_000))
     world.run_dry(120)
-    assert (fits.done, world.started("fits")) == (1, [0, 10, 20]), "5 000, 7 500, 11 250 MiB"
+    assert (fits.done, world.started("fits")) == (1, [0, 10, 20]), (
+        "requests of 5 000, 7 500, 11 250 MiB"
+    )
     never = world.work("never", 1, uses_gpu=20_000, **on_gpu(share=0.25, memory=10_000))
     world.run_dry(120)
-    assert (never.done, len(world.started("never"))) == (0, 3), "10 000, 15 000, 16 000 MiB"
+    assert (never.done, len(world.started("never"))) == (0, 3), (
+        "requests of 10 000, 15 000, 16 000 MiB"
+    )
     assert "more than 16000 MiB" in never.failed[0]
     world.check_released()
 
 
-def test_from_one_to_four_gpus(world: World) -> None:
+def test_job_with_a_range_of_gpus_takes_as_many_as_are_free(world: World) -> None:
     world.node("n", **with_gpus(*(gpu(f"GPU-{number}") for number in range(3))))
     world.work("wide", 1, rank=2.0, **on_gpu(least=1, most=4))
     world.work("narrow", 1, **on_gpu())
@@ -110,7 +114,7 @@ def test_from_one_to_four_gpus(world: World) -> None:
     ]
 
 
-def test_instances_of_a_divided_gpu_are_devices(world: World) -> None:
+def test_mig_instances_are_devices(world: World) -> None:
     instances = [gpu(f"MIG-{number}", memory=9_856) for number in range(7)]
     node = world.node("n", cores=64, **with_gpus(*instances))
     world.work("w", 8, **on_gpu(memory=9_000))
@@ -124,8 +128,8 @@ def test_instances_of_a_divided_gpu_are_devices(world: World) -> None:
     )
 
 
-def test_a_big_job_behind_a_stream_of_small_ones(world: World) -> None:
-    """It is older, so it comes first; but there is never room for it by itself."""
+def test_large_job_starts_in_spite_of_a_stream_of_small_jobs(world: World) -> None:
+    """The large job is older and comes first, but there is never enough room for it by chance."""
     world.node("n", cores=8)
     for number in range(4):
         world.work("small", 1, seconds=5 + number, **resources(cores=2))
@@ -139,7 +143,7 @@ def test_a_big_job_behind_a_stream_of_small_ones(world: World) -> None:
     world.run_dry(600)
 
 
-def test_big_jobs_of_several_kinds_get_their_turn(world: World) -> None:
+def test_large_jobs_of_several_kinds_get_their_turn(world: World) -> None:
     world.node("a", cores=8, **with_gpus(gpu("GPU-0"), gpu("GPU-1")))
     world.node("b", cores=8, named={"licence": 4})
     world.work("small", 400, seconds=5, **resources(cores=1))
@@ -151,7 +155,7 @@ def test_big_jobs_of_several_kinds_get_their_turn(world: World) -> None:
     assert max(world.started("cores")) < 200
 
 
-def test_a_limit_of_four_and_a_pilot_killed_that_held_two(world: World) -> None:
+def test_amounts_of_a_killed_pilot_count_until_its_leases_end(world: World) -> None:
     world.limit("licence", 4)
     dead, _ = world.node("dead", cores=2), world.node("alive", cores=8)
     world.work("w", 6, seconds=100, named={"licence": 1})
@@ -159,14 +163,14 @@ def test_a_limit_of_four_and_a_pilot_killed_that_held_two(world: World) -> None:
     assert Counter(start.node for start in world.starts) == {"dead": 2, "alive": 2}
     world.kill(dead)
     world.run(59)
-    assert len(world.starts) == 4, "they are held as long as they may run"
+    assert len(world.starts) == 4, "the amounts count as long as the jobs may run"
     world.run(3)
     assert Counter(start.node for start in world.starts) == {"dead": 2, "alive": 4}
     world.run_dry(400)
     assert sum(work.done for work in world.works) == 6
 
 
-def test_labels(world: World) -> None:
+def test_jobs_run_only_on_nodes_with_their_labels(world: World) -> None:
     world.node("brno", labels={"site": "brno"})
     world.node("prague", cores=2, labels={"site": "prague"})
     world.work("w", 4, nodes={"site": ["prague"]})
@@ -176,7 +180,7 @@ def test_labels(world: World) -> None:
     assert world.started("w") == [0, 0, 10, 10]
 
 
-def test_licences_of_a_node_and_parts_of_them(world: World) -> None:
+def test_fractions_of_a_named_resource_add_up(world: World) -> None:
     world.node("n", named={"licence": 2})
     world.node("none")
     world.work("half", 5, named={"licence": 0.5})
@@ -185,7 +189,7 @@ def test_licences_of_a_node_and_parts_of_them(world: World) -> None:
     assert {start.node for start in world.starts} == {"n"}
 
 
-def test_a_quota_is_full_again_at_the_hour_and_at_midnight() -> None:
+def test_quota_is_renewed_at_the_hour_and_at_midnight() -> None:
     world = World(look=10.0)
     world.node("n")
     world.limit("places", 5, LimitPeriod.DAY)
@@ -195,10 +199,10 @@ def test_a_quota_is_full_again_at_the_hour_and_at_midnight() -> None:
     world.work("hour", 4, seconds=1, named={"calls": 1})
     world.run(5500)
     assert Counter(world.started("hour")) == {1800: 3, 3600: 1}
-    assert Counter(world.started("day")) == {0: 5, 7200: 3}, "from 22:00 to midnight"
+    assert Counter(world.started("day")) == {0: 5, 7200: 3}, "the time runs from 22:00 to midnight"
 
 
-def test_disk_is_booked_by_those_that_ask_for_it(world: World) -> None:
+def test_disk_is_allocated_only_to_jobs_that_request_it(world: World) -> None:
     world.node("n", disk=1_000)
     world.work("asks", 3, **resources(disk=400))
     world.work("does not", 4)
@@ -207,7 +211,7 @@ def test_disk_is_booked_by_those_that_ask_for_it(world: World) -> None:
     assert world.started("does not") == [0, 0, 0, 0]
 
 
-def test_a_limit_lowered_below_what_is_held(world: World) -> None:
+def test_lowered_limit_applies_as_running_jobs_end(world: World) -> None:
     world.node("n", cores=64, ram=64_000)
     world.limit("licence", 6)
     world.work("w", 10, seconds=20, named={"licence": 1})
@@ -222,7 +226,7 @@ def test_a_limit_lowered_below_what_is_held(world: World) -> None:
     world.check_released()
 
 
-def test_much_of_a_limited_resource_behind_a_stream_that_needs_little(world: World) -> None:
+def test_job_with_a_large_amount_starts_in_spite_of_small_amounts(world: World) -> None:
     world.limit("licence", 4)
     world.node("a"), world.node("b")
     for number in range(4):
@@ -237,7 +241,7 @@ def test_much_of_a_limited_resource_behind_a_stream_that_needs_little(world: Wor
     world.run_dry(1000)
 
 
-def test_what_no_node_can_ever_meet_is_said_of_all(world: World) -> None:
+def test_reason_names_requests_that_no_node_can_meet(world: World) -> None:
     one, two = world.node("one", cores=4), world.node("two", cores=8, named={"licence": 1})
     work = world.work("w", 1, named={"licence": 2}, **resources(cores=6))
     world.run(100)

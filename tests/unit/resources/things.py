@@ -1,12 +1,12 @@
-"""Tasks and nodes of a simulated world, and what was started there."""
+"""Tasks, nodes and started jobs of a simulated world."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from pilot.domain.core import PilotCore
-from sluice.contracts.needs import Needs
-from sluice.contracts.pilots import LeasedJob, NodeResources
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.pilots.pilots import LeasedJob, NodeResources
 from sluice.fit import Allocation, NodeCapacity
 from wms.domain.limits import Limit
 from wms.domain.matching import Demand
@@ -16,7 +16,7 @@ EPOCH = datetime(2030, 1, 1, 22, tzinfo=UTC)
 
 @dataclass
 class Work:
-    """A task: so many jobs with these needs, each of which takes so long."""
+    """A task with a number of equal jobs."""
 
     name: str
     needs: Needs
@@ -30,7 +30,7 @@ class Work:
     kept_until: float = 0.0
     served: float | None = None
     done: int = 0
-    #: MiB of a GPU that its jobs use in truth.
+    #: MiB of GPU memory that its jobs really use.
     uses_gpu: int = 0
     failed: list[str] = field(default_factory=list)
 
@@ -50,7 +50,7 @@ class Work:
 
 @dataclass
 class Node:
-    """``queues``: of each slot the jobs handed over, with what they take; the first one runs."""
+    """A node; ``queues`` holds the jobs of each slot and their allocations; the first job runs."""
 
     name: str
     uid: UUID
@@ -70,7 +70,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Started:
-    """``gpus``: by uuid."""
+    """A started job; ``gpus`` are identifiers of devices."""
 
     tick: float
     work: str

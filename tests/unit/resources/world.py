@@ -1,5 +1,7 @@
-"""Nodes and tasks in simulated time: the pilots' own core and the WMS's own functions decide, and
-what would be a database, a network and processes is a few dictionaries here."""
+"""Nodes and tasks in simulated time.
+
+The pilot's core and functions of the WMS decide; dictionaries replace database and network.
+"""
 
 import heapq
 from collections import Counter
@@ -27,9 +29,10 @@ from pilot.domain.model import (
     TimePassed,
 )
 from pilot.domain.prefetch import PrefetchPolicy
-from sluice.contracts.limits import LimitPeriod
-from sluice.contracts.needs import Needs
-from sluice.contracts.pilots import (
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, JobState
+from sluice.contracts.jobs.limits import LimitPeriod
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.pilots.pilots import (
     AttemptReport,
     HeartbeatAnswer,
     Lease,
@@ -37,7 +40,6 @@ from sluice.contracts.pilots import (
     LeaseRequest,
     NodeResources,
 )
-from sluice.contracts.states import AttemptOutcome, ErrorClass, JobState
 from sluice.fit import NodeCapacity
 from tests.unit.pilot.domain.cores import task
 from tests.unit.resources.things import EPOCH, Node, Started, Work
@@ -47,17 +49,17 @@ from wms.domain.matching import Demand, PilotNode, fitting, largest_gpu, order
 from wms.domain.rank import RankWeights, aging
 from wms.domain.retry_rules import History, RetryLimits, after_error
 
-#: Seconds that a lease lasts.
+#: Duration of a lease in seconds.
 LEASE = 60.0
-#: Seconds between two steps of the rank formula.
+#: Seconds between two updates of the ranks.
 RANKS = 30.0
 
 
 class World:
-    """Every moment is checked: no node and no limit is ever overbooked."""
+    """A simulated system that checks at each step that nothing is overbooked."""
 
     def __init__(self, *, look: float = 1.0) -> None:
-        """``look``: seconds between two requests of a pilot that has room."""
+        """Create a world; ``look`` is the time between two requests of a pilot with room."""
         self.look = look
         self.tick = 0.0
         self.nodes: list[Node] = []
@@ -65,16 +67,16 @@ class World:
         self.limits: dict[str, tuple[float, LimitPeriod | None]] = {}
         self.spent: Counter[tuple[str, datetime]] = Counter()
         self.starts: list[Started] = []
-        #: Attempts that have not ended: (job, attempt) → task, pilot.
+        #: Running attempts: (job, attempt) → task, pilot.
         self.held: dict[tuple[int, int], tuple[Work, Node]] = {}
         self.attempts: Counter[int] = Counter()
         self._again: dict[UUID, list[int]] = {}
-        #: Of a job that has met a full GPU.
+        #: Larger GPU memory that a job requests after it ran out of GPU memory.
         self._larger: dict[int, int] = {}
         self._numbers = count(1)
         self._due: list[tuple[float, int, str, object]] = []
 
-    # --- what there is ---
+    # --- set-up ---
 
     def node(self, name: str, *, slots: int = 64, **resources: Any) -> Node:
         plain = {"cores": 8, "ram": 16_000, "disk": 100_000}
@@ -108,7 +110,7 @@ class World:
         self.limits[name] = (amount, period)
 
     def kill(self, node: Node) -> None:
-        """It is heard of no more; what it has comes back when its leases have ended."""
+        """Silence a node; its jobs are lost when its leases end."""
         node.alive = False
         node.queues.clear()
         self._at(LEASE, "expire", node)
@@ -120,7 +122,7 @@ class World:
         return CurrentTime(self.tick, EPOCH + timedelta(seconds=self.tick))
 
     def run(self, seconds: float) -> None:
-        """Lets so much time pass."""
+        """Let this much time pass."""
         until = self.tick + seconds
         while self.tick < until:
             if self.tick and self.tick % RANKS == 0:
@@ -135,7 +137,7 @@ class World:
             self.tick = following
 
     def run_dry(self, most: float) -> None:
-        """Until nothing waits and nothing runs; that is within so many seconds."""
+        """Run until no job waits or runs, at most this long."""
         until = self.tick + most
         while any(work.ready for work in self.works) or self.held:
             assert self.tick < until, [work for work in self.works if work.ready]
@@ -154,10 +156,10 @@ class World:
                         del self.held[token]
                         self._give_again(work, token[0])
 
-    # --- what a pilot does ---
+    # --- the pilot ---
 
     def _look(self, node: Node) -> None:
-        """Its heartbeat, its clock, and its request for jobs."""
+        """Run the pilot's heartbeat, clock, and request for jobs."""
         beat = node.core.heartbeat()
         answer = HeartbeatAnswered(self.tick, beat, HeartbeatAnswer(lease=LEASE))
         self._obey(node, node.core.handle(answer, self.now))
@@ -211,10 +213,10 @@ class World:
         ended = AttemptEnded(slot, report, work.seconds)
         self._obey(node, node.core.handle(ended, self.now))
 
-    # --- what the WMS does ---
+    # --- the WMS ---
 
     def _report(self, node: Node, report: AttemptReport) -> None:
-        """A late one, of an attempt that is no longer the pilot's, changes nothing."""
+        """Apply a report; a late report of a lost attempt changes nothing."""
         held = self.held.pop((report.id, report.attempt), None)
         if held is None:
             return
@@ -228,7 +230,7 @@ class World:
             self._give_again(work, report.id)
 
     def _judge(self, work: Work, report: AttemptReport) -> None:
-        """As ``wms/usecases/settle_attempts.py`` has it."""
+        """Decide about a failed attempt like ``wms/usecases/reports/settle_attempts.py``."""
         nodes = [PilotNode(node.resources) for node in self.nodes if node.alive]
         gpus = work.needs.gpus
         history = History(gpu=report.gpu_memory, shared=gpus is not None and gpus.share < 1)
@@ -246,7 +248,7 @@ class World:
         self._again[work.uid].append(job)
 
     def states(self) -> dict[str, Limit]:
-        """Of the limits, now."""
+        """Return the current state of the limits."""
         found = {}
         for name, (amount, period) in self.limits.items():
             held = sum(work.needs.named.get(name, 0.0) for work, _ in self.held.values())
@@ -261,7 +263,7 @@ class World:
         return begun.replace(hour=0) if period is LimitPeriod.DAY else begun
 
     def _lease(self, node: Node, request: LeaseRequest) -> Lease:
-        """As ``wms/usecases/lease_jobs.py`` has it."""
+        """Lease jobs like ``wms/usecases/leasing/lease_jobs.py``."""
         room, scarce = PilotCapacity(request, node.resources), set[str]()
         limits = self.states()
         demands = [work.demand(self.tick, limits) for work in self.works if work.ready]
@@ -289,7 +291,7 @@ class World:
         return Lease(seconds=LEASE, jobs=jobs, tasks=tasks)
 
     def _claim(self, work: Work, node: Node, jobs: int, *, most_gpu: int) -> list[LeasedJob]:
-        """Those that are due again first, as far as the pilot has enough for them."""
+        """Claim jobs, first those that run again, as far as the pilot has enough GPU memory."""
         again = self._again[work.uid]
         due = [number for number in again if self._larger.get(number, 0) <= most_gpu][:jobs]
         fresh = min(jobs, work.ready - len(again) + len(due)) - len(due)
@@ -320,7 +322,7 @@ class World:
         )
 
     def _update_ranks(self) -> None:
-        """As ``wms/usecases/update_ranks.py`` has it."""
+        """Update the ranks like ``wms/usecases/tasks/update_ranks.py``."""
         for work in self.works:
             waited = work.demand(self.tick, {}).waited if work.ready else 0.0
             work.gained = RankWeights().next_rank(
@@ -334,14 +336,14 @@ class World:
             return True
         return kept
 
-    # --- what must hold ---
+    # --- invariants ---
 
     def check(self, node: Node) -> None:
         assert node.offer.amounts.holds(node.running()), node.running()
         assert node.offer.amounts.minus(node.core.free).holds(node.running())
 
     def check_released(self) -> None:
-        """After all has ended."""
+        """Check after the last job that everything is released."""
         for node in self.nodes:
             if node.alive:
                 assert node.core.idle
@@ -350,5 +352,5 @@ class World:
             assert limit.period is not None or limit.used == 0
 
     def started(self, name: str) -> list[float]:
-        """When jobs of the task were started."""
+        """Return the start times of the jobs of a task."""
         return [start.tick for start in self.starts if start.work == name]

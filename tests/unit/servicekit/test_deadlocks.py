@@ -1,5 +1,5 @@
-"""What PostgreSQL ends because two transactions stood in each other's way is done again, and no
-traceback is logged."""
+"""Tests that work that PostgreSQL ends because of a deadlock is repeated and that no traceback is
+logged."""
 
 import asyncio
 import errno
@@ -11,12 +11,12 @@ from fastapi import APIRouter
 from structlog.testing import capture_logs
 
 from sluice.clients.base import ServiceClient
-from sluice.contracts.base import Contract
+from sluice.contracts.common.base import Contract
 from sluice.servicekit.database import to_not_available
-from sluice.servicekit.http import Health, create_app
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.running.loop import Loop
+from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
 
 
@@ -25,7 +25,7 @@ class Answer(Contract):
 
 
 class Victim:
-    """What PostgreSQL chooses the first ``failures`` times."""
+    """Work that PostgreSQL ends the first ``failures`` times."""
 
     def __init__(self, failures: int) -> None:
         self.times = 0
@@ -38,7 +38,7 @@ class Victim:
         return Answer(times=self.times)
 
 
-async def test_a_request_is_answered_as_not_now_and_repeated_by_the_client() -> None:
+async def test_client_repeats_a_request_that_met_a_deadlock() -> None:
     victim, router = Victim(2), APIRouter()
 
     @router.post("/change")
@@ -56,14 +56,14 @@ async def test_a_request_is_answered_as_not_now_and_repeated_by_the_client() -> 
     ] * 2
 
 
-def test_full_file_system_of_the_database_is_named() -> None:
+def test_error_names_the_full_file_system_of_the_database() -> None:
     assert (
         "has no room left"
         in to_not_available(asyncpg.DiskFullError("could not extend file")).detail
     )
 
 
-async def test_a_loop_tries_again() -> None:
+async def test_loop_tries_again_after_a_deadlock() -> None:
     victim, done, metrics = Victim(1), asyncio.Event(), ServiceMetrics()
 
     async def tick() -> bool:
@@ -89,7 +89,7 @@ async def test_a_loop_tries_again() -> None:
     ],
     ids=["file", "disk", "refused", "no socket", "addresses"],
 )
-def test_only_errors_of_connections_are_called_the_database_s(error: OSError, cause: str) -> None:
+def test_only_connection_errors_are_attributed_to_the_database(error: OSError, cause: str) -> None:
     detail = to_not_available(error).detail
     assert cause in detail
     assert "/srv" not in detail

@@ -1,4 +1,4 @@
-"""An application of this process, read as over a network."""
+"""Tests of clients of an application in the same process, which behave as over a network."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -7,14 +7,15 @@ import httpx
 import pytest
 from fastapi import FastAPI, Request
 
-from sluice.servicekit.in_process import StreamingTransport
-from sluice.servicekit.streaming import Streamed
+from sluice.servicekit.web.in_process import StreamingTransport
+from sluice.servicekit.web.streaming import Streamed
 
 PIECE = b"x" * 1000
 
 
 class Application:
-    """``made``: pieces so far; ``closed`` is set when nobody wants more."""
+    """An application that streams pieces. ``made`` counts the pieces so far; ``closed`` is set when
+    the stream ends."""
 
     def __init__(self, pieces: int, *, breaks: bool = False) -> None:
         self.made = 0
@@ -57,7 +58,7 @@ async def test_ordinary_requests_are_answered() -> None:
         assert (await client.get("/fails")).status_code == 500
 
 
-async def test_the_application_waits_for_its_reader_and_ends_with_it() -> None:
+async def test_stream_waits_for_its_reader_and_ends_with_it() -> None:
     application = Application(1_000_000)
     async with application.client() as client:
         async with client.stream("GET", "/pieces") as answer:
@@ -68,7 +69,7 @@ async def test_the_application_waits_for_its_reader_and_ends_with_it() -> None:
     assert application.made < 10
 
 
-async def test_what_breaks_off_is_not_taken_for_whole() -> None:
+async def test_interrupted_stream_raises_a_protocol_error() -> None:
     async with Application(5).client() as client:
         assert (await client.get("/pieces")).content == PIECE * 5
     async with Application(5, breaks=True).client() as client:

@@ -1,4 +1,4 @@
-"""Numbers that JSON does not know are refused with their place, by every service."""
+"""Tests that all services refuse numbers that JSON does not have and name their position."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ import httpx
 import pytest
 from fastapi import APIRouter
 
-from sluice.contracts.base import Contract
-from sluice.servicekit.http import Health, create_app
+from sluice.contracts.common.base import Contract
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody, open_to_all
 
 
 class Free(Contract):
-    """Whatever somebody sends."""
+    """A body with arbitrary content."""
 
     any: Any = None
     text: str = ""
@@ -44,7 +44,9 @@ def client() -> httpx.AsyncClient:
     ids=["NaN", "Infinity", "1e400", "1E+309", "400 digits", "digits and exponent"],
 )
 @pytest.mark.parametrize("media", ["application/json", "application/merge-patch+json", ""])
-async def test_such_a_number_is_refused_with_its_place(body: str, place: str, media: str) -> None:
+async def test_number_that_json_does_not_have_is_refused_with_its_position(
+    body: str, place: str, media: str
+) -> None:
     async with client() as http:
         headers = {"content-type": media} if media else {}
         answer = await http.post("/free", content=body.encode(), headers=headers)
@@ -57,14 +59,14 @@ async def test_such_a_number_is_refused_with_its_place(body: str, place: str, me
     "body",
     ['{"any": "NaN", "text": "Infinity"}', '{"any": [1e308, 1E-400, -0.0, 1e+300]}', "{}"],
 )
-async def test_what_json_knows_is_taken_as_it_is(body: str) -> None:
+async def test_valid_json_numbers_and_strings_are_accepted(body: str) -> None:
     async with client() as http:
         headers = {"content-type": "application/json"}
         answer = await http.post("/free", content=body.encode(), headers=headers)
     assert answer.status_code == 200
 
 
-async def test_parts_of_a_body_are_taken_together() -> None:
+async def test_number_that_is_split_between_parts_of_a_body_is_refused() -> None:
     async def parts() -> Any:
         for part in ('{"any": N', "a", "N}"):
             yield part.encode()

@@ -1,11 +1,11 @@
-"""Ids that every log line has."""
+"""Tests of the identifiers that each log line has."""
 
 from structlog.contextvars import get_contextvars
 
-from sluice.servicekit.logging import log_ids
+from sluice.servicekit.running.logging import log_ids
 
 
-def test_ids_are_those_of_the_innermost_work() -> None:
+def test_nested_log_ids_replace_the_outer_ids() -> None:
     with log_ids(chain="a", task=None):
         with log_ids(chain="b", job=3):
             assert _known() == {"chain": "b", "job": "3"}
@@ -13,7 +13,7 @@ def test_ids_are_those_of_the_innermost_work() -> None:
     assert _known() == {}
 
 
-def test_ids_end_with_the_work_however_it_ends() -> None:
+def test_log_ids_are_removed_after_an_error() -> None:
     try:
         with log_ids(job=3):
             raise ValueError

@@ -1,21 +1,21 @@
-"""Loops that share work: one is woken, who finds work wakes the next, and none wakes another for
-ever."""
+"""Tests of loops that share work: a wake wakes one loop, a loop that finds work wakes the next, and
+no loop is woken for ever."""
 
 import asyncio
 from collections.abc import Callable
 
 import pytest
 
-from sluice.servicekit.loop import Loop, sharing_loops, wake_idle
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.running.loop import Loop, sharing_loops, wake_idle
 from tests.waiting import eventually
 
-#: Seconds: longer than any test, so that only wakes bring ticks.
+#: Seconds. This is longer than any test, so that only wakes run the loops.
 NEVER = 3600.0
 
 
 class Work:
-    """Ticks are noted by the number of the loop; each waits until it is let go on."""
+    """Work that counts its runs. Each run waits until the test releases it."""
 
     def __init__(self, *, found: bool, held: bool = False) -> None:
         self.found = found
@@ -30,14 +30,14 @@ class Work:
         if self.found:
             on_found()
         self.at_work += 1
-        await asyncio.sleep(0)  # as asking the database does: others have their turn
+        await asyncio.sleep(0)  # Other tasks run, as they would during a query.
         await self.go_on.wait()
         self.at_work -= 1
         return False
 
 
 async def started(work: Work, count: int) -> list[Loop]:
-    """All of them wait for a wake; the ticks of the start are not counted."""
+    """Start the loops and wait until all of them are idle. These first runs do not count."""
     found, held = work.found, not work.go_on.is_set()
     work.found = False
     work.go_on.set()
@@ -56,7 +56,7 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 async def settled(loops: list[Loop]) -> None:
-    """Nothing moves any more: every wake has had its turns of the event loop."""
+    """Wait until all wakes have been handled."""
     for _ in range(50):
         await asyncio.sleep(0)
     assert all(loop.idle for loop in loops)
@@ -68,10 +68,10 @@ async def stop(loops: list[Loop]) -> None:
 
 
 @pytest.mark.parametrize(("found", "ticks"), [(False, 1), (True, 3)])
-async def test_one_looks_and_where_there_is_work_each_of_the_others_once(
+async def test_wake_runs_one_loop_and_found_work_runs_each_other_loop_once(
     *, found: bool, ticks: int
 ) -> None:
-    """With ``found`` there is always some: they would go on for ever."""
+    """With ``found`` there is always work, so that the loops could wake each other for ever."""
     work = Work(found=found)
     loops = await started(work, 3)
     wake_idle(loops)
@@ -81,8 +81,8 @@ async def test_one_looks_and_where_there_is_work_each_of_the_others_once(
     await stop(loops)
 
 
-async def test_who_is_at_work_looks_again_for_it_may_have_looked_too_early() -> None:
-    """What it is at is hidden from the one that is woken beside it."""
+async def test_wake_during_a_run_makes_the_busy_loop_run_again() -> None:
+    """The busy loop may have looked too early, and the woken loop does not see its rows."""
     work = Work(found=False, held=True)
     loops = await started(work, 3)
     wake_idle(loops)
@@ -96,7 +96,7 @@ async def test_who_is_at_work_looks_again_for_it_may_have_looked_too_early() -> 
     await stop(loops)
 
 
-async def test_two_wakes_at_once_wake_two() -> None:
+async def test_two_wakes_at_the_same_time_wake_two_loops() -> None:
     work = Work(found=False, held=True)
     loops = await started(work, 3)
     wake_idle(loops)
@@ -106,7 +106,7 @@ async def test_two_wakes_at_once_wake_two() -> None:
     await stop(loops)
 
 
-async def test_where_all_are_at_work_each_looks_again() -> None:
+async def test_wake_while_all_loops_are_busy_makes_each_run_again() -> None:
     work = Work(found=False, held=True)
     loops = await started(work, 2)
     wake_idle(loops)
@@ -119,7 +119,7 @@ async def test_where_all_are_at_work_each_looks_again() -> None:
     await stop(loops)
 
 
-async def test_one_that_rests_after_a_failure_is_not_counted_on() -> None:
+async def test_wake_goes_to_a_loop_that_does_not_rest_after_a_failure() -> None:
     failing, fine = asyncio.Event(), asyncio.Event()
 
     async def fail() -> bool:

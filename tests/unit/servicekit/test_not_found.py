@@ -1,4 +1,4 @@
-"""What a service answers where it serves nothing, or not by the method used."""
+"""Tests of the answers of a service to unknown addresses and wrong methods."""
 
 import httpx
 import pytest
@@ -6,8 +6,8 @@ from fastapi import APIRouter, FastAPI
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from sluice.servicekit.http import Health, create_app
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.web.http import Health, create_app
 from tests.callers import open_to_all
 
 
@@ -35,7 +35,7 @@ def http(things: FastAPI) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=httpx.ASGITransport(things), base_url="http://things")
 
 
-async def test_an_address_that_is_not_served_is_named(http: httpx.AsyncClient) -> None:
+async def test_unknown_address_is_named_in_the_error(http: httpx.AsyncClient) -> None:
     answer = await http.get("/api/v1/thing")
     assert answer.status_code == 404
     assert answer.headers["content-type"] == "application/problem+json"
@@ -48,8 +48,8 @@ async def test_an_address_that_is_not_served_is_named(http: httpx.AsyncClient) -
     assert len((await http.get("/" + "x" * 5000)).json()["detail"]) < 300
 
 
-async def test_a_wrong_method_is_refused_with_all_that_are_right(http: httpx.AsyncClient) -> None:
-    """Also where several routes serve one address."""
+async def test_wrong_method_is_refused_with_the_allowed_methods(http: httpx.AsyncClient) -> None:
+    """Two routes serve this address."""
     answer = await http.put("/api/v1/things")
     assert (answer.status_code, answer.headers["allow"]) == (405, "GET, POST")
     assert answer.json()["type"] == "urn:sluice:problem:wrong-method"
@@ -61,14 +61,14 @@ async def test_a_wrong_method_is_refused_with_all_that_are_right(http: httpx.Asy
 
 
 @pytest.mark.parametrize("path", ["a%2Fb", "a%2fb/disable", "a%2Fdisable"])
-async def test_name_with_a_slash_is_said_not_to_exist(http: httpx.AsyncClient, path: str) -> None:
+async def test_name_with_a_slash_is_not_found(http: httpx.AsyncClient, path: str) -> None:
     answer = await http.post(f"/api/v1/things/{path}")
     assert answer.status_code == 404
     name = path.removesuffix("/disable").replace("%2F", "/").replace("%2f", "/")
     assert answer.json()["detail"] == f"there is no thing '{name}': names have no '/'"
 
 
-async def test_name_with_a_slash_is_refused_by_a_service_that_is_mounted_in_another(
+async def test_name_with_a_slash_is_not_found_in_a_mounted_service(
     things: FastAPI,
 ) -> None:
     outer = Starlette(routes=[Mount("/services/things", things)])
@@ -77,7 +77,7 @@ async def test_name_with_a_slash_is_refused_by_a_service_that_is_mounted_in_anot
     assert answer.json()["detail"] == "there is no thing 'a/b': names have no '/'"
 
 
-async def test_characters_that_cannot_be_shown_are_escaped_in_a_name_with_a_slash(
+async def test_control_characters_are_escaped_in_the_error_about_a_slash(
     http: httpx.AsyncClient,
 ) -> None:
     detail = (await http.get("/api/v1/things/%1b%2F%E2%80%AE%ff")).json()["detail"]

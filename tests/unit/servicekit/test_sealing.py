@@ -1,4 +1,4 @@
-"""What is sealed is read with one of the keys alone, and as what it was sealed."""
+"""Tests that sealed values can be opened only with one of the keys and only for their purpose."""
 
 import time
 
@@ -15,7 +15,7 @@ def sealer(*keys: str) -> Sealer:
     return Sealer(SecretStr(" ,\n".join(keys)))
 
 
-def test_the_first_key_seals_and_all_open() -> None:
+def test_first_key_seals_and_all_keys_open() -> None:
     before, both, after = sealer(OLD), sealer(NEW, OLD), sealer(NEW)
     old, new = before.seal("text", what="a"), both.seal("text", what="a")
     assert both.open(old, what="a") == both.open(new, what="a") == after.open(new, what="a")
@@ -25,17 +25,17 @@ def test_the_first_key_seals_and_all_open() -> None:
             box.open(sealed, what="a")
 
 
-def test_the_text_does_not_stand_in_it() -> None:
+def test_sealed_value_does_not_contain_the_text() -> None:
     assert b"hunter2" not in sealer(OLD).seal("hunter2", what="a")
 
 
-def test_one_does_not_pass_for_another() -> None:
+def test_value_sealed_for_another_purpose_is_not_opened() -> None:
     box = sealer(OLD)
     with pytest.raises(Unsealable, match=r"^version 2 of secret 'a' cannot be decrypted"):
         box.open(box.seal("text", what="version 1 of secret 'a'"), what="version 2 of secret 'a'")
 
 
-def test_what_was_changed_is_not_opened() -> None:
+def test_changed_value_is_not_opened() -> None:
     box = sealer(OLD)
     sealed = bytearray(box.seal("text", what="a"))
     sealed[-5] ^= 1
@@ -43,7 +43,7 @@ def test_what_was_changed_is_not_opened() -> None:
         box.open(bytes(sealed), what="a")
 
 
-def test_an_old_request_is_not_opened() -> None:
+def test_value_that_is_too_old_is_not_opened() -> None:
     box = sealer(OLD)
     old = Fernet(OLD).encrypt_at_time(b'["a", "text"]', int(time.time()) - 100)
     assert box.open(old, what="a") == "text"
@@ -51,13 +51,13 @@ def test_an_old_request_is_not_opened() -> None:
         box.open(old, what="a", seconds=60)
 
 
-def test_without_a_key_nothing_is_sealed() -> None:
+def test_sealing_without_a_key_raises_an_error() -> None:
     with pytest.raises(NoKey, match="set SLUICE_ENCRYPTION_KEYS"):
         Sealer(None).seal("text", what="a")
     assert not Sealer(None).is_current(sealer(OLD).seal("text", what="a"))
 
 
-def test_a_wrong_key_is_told_and_not_shown() -> None:
+def test_invalid_key_is_refused_and_not_shown() -> None:
     wrong = "tooshort"
     with pytest.raises(ValidationError, match="44 characters") as refused:
         SealingSettings(

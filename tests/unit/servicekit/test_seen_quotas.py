@@ -1,9 +1,9 @@
-"""Whose quotas a service tells whom."""
+"""Test of which quotas a principal may see."""
 
 import pytest
 
-from sluice.contracts.access import Role
-from sluice.contracts.quotas import HolderKind, QuotaHolder
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.quotas import HolderKind, QuotaHolder
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.quotas.router import sees
 
@@ -29,7 +29,7 @@ PEOPLE = {
         ("nobody", HolderKind.GROUP, "ocr", True),
     ],
 )
-def test_people_see_themselves_and_their_groups(
+def test_people_see_the_quotas_of_themselves_and_their_groups(
     by: str, kind: HolderKind, name: str, *, seen: bool
 ) -> None:
     assert sees(PEOPLE[by], QuotaHolder(kind, name)) is seen

@@ -1,4 +1,4 @@
-"""Where settings come from, which place wins, and what is said when they are wrong."""
+"""Tests of the sources of settings, their precedence, and the errors about invalid settings."""
 
 import os
 from pathlib import Path
@@ -26,7 +26,7 @@ def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of secrets with what has to be given."""
+    """Return a folder of secrets with the required settings."""
     folder = tmp_path / "secrets"
     folder.mkdir()
     (folder / "sluice_ledger_database_url").write_text("postgresql://ledger:secret@db/ledger\n")
@@ -49,17 +49,17 @@ def wrong() -> list[str]:
     return caught.value.sentences
 
 
-def test_secret_files_give_what_the_environment_does_not(secrets: Path) -> None:
+def test_secret_files_provide_settings_that_the_environment_lacks(secrets: Path) -> None:
     settings = load_settings(LedgerSettings)
     assert settings.database_url == "postgresql://ledger:secret@db/ledger"
     assert (settings.port, settings.host, settings.log_level) == (9000, "127.0.0.1", "INFO")
 
 
-def test_first_place_with_a_value_wins(
+def test_first_source_with_a_value_wins(
     secrets: Path, settings_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From the last place to the first; the own variable of a place goes before the shared one of
-    the same place only."""
+    """The test goes from the last source to the first. The variable of a service wins over the
+    shared variable of the same source only."""
     settings_file.write_text("SLUICE_LOG_LEVEL=WARNING\n")
     assert load_settings(LedgerSettings).log_level == "WARNING"
     settings_file.write_text("SLUICE_LOG_LEVEL=WARNING\nSLUICE_LEDGER_LOG_LEVEL=ERROR\n")
@@ -76,7 +76,7 @@ def test_first_place_with_a_value_wins(
     assert load_settings(LedgerSettings).log_level == "WARNING", "an empty value counts as none"
 
 
-def test_addresses_come_from_several_places_at_once(
+def test_addresses_are_combined_from_several_sources(
     secrets: Path, settings_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings_file.write_text(
@@ -92,10 +92,10 @@ def test_addresses_come_from_several_places_at_once(
     )
 
 
-def test_only_what_all_services_share_has_a_shared_variable(
+def test_only_settings_that_all_services_share_have_a_shared_variable(
     secrets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One login for all of them, or one port, can never be meant."""
+    """A login or a port for all services would always be a mistake."""
     monkeypatch.setenv("SLUICE_PORT", "1")
     monkeypatch.setenv("SLUICE_PAGES", "1")
     monkeypatch.setenv("SLUICE_DATABASE_URL", "postgresql://wrong")
@@ -105,7 +105,7 @@ def test_only_what_all_services_share_has_a_shared_variable(
     assert settings.database_url.startswith("postgresql://ledger")
 
 
-def test_settings_file_knows_comments_quotes_and_dollars(
+def test_settings_file_supports_comments_quotes_and_literal_dollars(
     secrets: Path, settings_file: Path
 ) -> None:
     settings_file.write_text(
@@ -120,7 +120,7 @@ def test_settings_file_knows_comments_quotes_and_dollars(
     )
 
 
-def test_missing_values_are_named_with_all_places(
+def test_missing_settings_are_named_with_all_sources(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("SLUICE_SECRETS_DIR", str(tmp_path))
@@ -132,7 +132,7 @@ def test_missing_values_are_named_with_all_places(
     assert f"sluice_ledger_database_url in {tmp_path} (SLUICE_SECRETS_DIR)" in sentences[0]
 
 
-def test_wrong_values_are_named_with_their_place_and_never_shown(
+def test_invalid_settings_are_named_with_their_source_and_never_shown(
     secrets: Path, settings_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (secrets / "sluice_ledger_database_url").write_text("mysql://ledger:secret@db/ledger")
@@ -157,7 +157,7 @@ def test_wrong_values_are_named_with_their_place_and_never_shown(
     assert "secret@" not in " ".join(sentences)
 
 
-def test_places_that_cannot_be_read_are_named(
+def test_unreadable_sources_of_settings_are_named(
     secrets: Path, settings_file: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     settings_file.write_text("SLUICE_LEDGER_PAGES=1\nSLUICE_LEDGER_PORT\n")
@@ -177,7 +177,7 @@ def test_places_that_cannot_be_read_are_named(
     assert "not JSON" in wrong()[0]
 
 
-def test_variables_that_nothing_reads_are_found(
+def test_unknown_variables_of_the_service_are_found(
     secrets: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLUICE_LEDGER_PAGE", "1")
@@ -191,7 +191,7 @@ def _give(monkeypatch: pytest.MonkeyPatch, setting: str, url: str) -> None:
         monkeypatch.setenv(f"SLUICE_{service.upper()}_{setting}", url.format(service=service))
 
 
-def test_logins_are_read_from_the_services_settings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_logins_are_read_from_the_settings_of_the_services(monkeypatch: pytest.MonkeyPatch) -> None:
     _give(
         monkeypatch,
         "DATABASE_URL",
@@ -232,7 +232,7 @@ def test_logins_are_read_from_the_services_settings(monkeypatch: pytest.MonkeyPa
         ("BROKER_URL", "amqp://dms:y@db/sluice", "login dms has different passwords"),
     ],
 )
-def test_logins_that_cannot_be_right_are_named(
+def test_invalid_logins_are_named(
     monkeypatch: pytest.MonkeyPatch, setting: str, url: str, said: str
 ) -> None:
     _give(monkeypatch, "DATABASE_URL", "postgresql://{service}:x@db/{service}")

@@ -1,4 +1,4 @@
-"""What a service says before it can work, and how it is started in the end."""
+"""Tests of how a service waits for its dependencies and starts."""
 
 import asyncio
 import socket
@@ -12,18 +12,19 @@ import httpx
 import pytest
 from starlette.responses import PlainTextResponse
 
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
 from sluice.http_clients import http_client
-from sluice.servicekit import http, startup
-from sluice.servicekit.http import Health
-from sluice.servicekit.lifecycle import running
-from sluice.servicekit.server import HttpServer
-from sluice.servicekit.startup_gate import Gate
+from sluice.servicekit.running import startup
+from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import TransportUnavailable
+from sluice.servicekit.web import http
+from sluice.servicekit.web.http import Health
+from sluice.servicekit.web.server import HttpServer
+from sluice.servicekit.web.startup_gate import Gate
 
 
-class Late:
-    """Starts at the last try; before, raises what it was given."""
+class LateComponent:
+    """A component that raises the given errors and then starts."""
 
     def __init__(self, *failures: Exception) -> None:
         self.failures = list(failures)
@@ -44,8 +45,8 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup, "LONGEST_PAUSE", 0.002)
 
 
-async def test_what_may_come_later_is_waited_for() -> None:
-    component = Late(
+async def test_startup_is_retried_after_errors_that_may_go_away() -> None:
+    component = LateComponent(
         NotAvailable("database away"),
         TransportUnavailable("broker away"),
         asyncpg.InvalidPasswordError("no such login yet"),
@@ -63,14 +64,14 @@ async def test_what_may_come_later_is_waited_for() -> None:
     assert told[-1] == ("database", "TimeoutError")
 
 
-async def test_mistakes_are_not_waited_for() -> None:
-    component = Late(KeyError("a mistake"))
+async def test_startup_is_not_retried_after_programming_errors() -> None:
+    component = LateComponent(KeyError("a mistake"))
     with pytest.raises(KeyError):
         await startup.start_when_possible(component, what="x", tell=lambda what, why: None)
     assert component.tries == 1
 
 
-async def test_gate_says_what_it_waits_for_until_it_is_open() -> None:
+async def test_gate_names_missing_dependencies_until_it_opens() -> None:
     gate = Gate("ledger")
     async with httpx.AsyncClient(
         transport=httpx.ASGITransport(gate), base_url="http://ledger"
@@ -87,7 +88,7 @@ async def test_gate_says_what_it_waits_for_until_it_is_open() -> None:
         assert (await client.get("/readyz")).text == "open"
 
 
-async def test_check_that_hangs_is_answered_for(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_health_report_limits_the_time_of_a_check(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "CHECK_LIMIT", 0.01)
 
     async def hangs() -> None:
@@ -109,7 +110,7 @@ def taken() -> Iterator[int]:
         yield int(other.getsockname()[1])
 
 
-async def test_port_that_is_taken_is_said(taken: int) -> None:
+async def test_error_names_the_port_that_is_in_use(taken: int) -> None:
     with pytest.raises(
         OSError, match=f"cannot listen on 127.0.0.1:{taken}: Address already in use"
     ):
@@ -117,15 +118,16 @@ async def test_port_that_is_taken_is_said(taken: int) -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
-async def test_server_listens_where_it_was_told(host: str) -> None:
+async def test_server_listens_on_the_given_host(host: str) -> None:
     server = HttpServer(PlainTextResponse("here"), host=host, port=0)
     async with running(server), httpx.AsyncClient() as client:
         address = f"[{host}]" if ":" in host else host
         assert (await client.get(f"http://{address}:{server.port}/")).text == "here"
 
 
-async def test_connections_stay_open_longer_than_clients_keep_them() -> None:
-    """A request on a connection that the server closes at that moment has no answer."""
+async def test_server_keeps_connections_longer_than_clients() -> None:
+    """Otherwise a request on a connection that the server closes at the same time would have no
+    answer."""
     server = HttpServer(PlainTextResponse("here"), host="127.0.0.1", port=0)
     async with running(server), http_client(f"http://127.0.0.1:{server.port}") as client:
         transport = cast(httpx.AsyncHTTPTransport, client._transport)
@@ -136,14 +138,14 @@ async def test_connections_stay_open_longer_than_clients_keep_them() -> None:
 
 HANGS = """
 import threading
-from sluice.servicekit import process
+from sluice.servicekit.running import process
 process.THREADS_LIMIT = 0.1
 threading.Thread(target=threading.Event().wait, name="storage that hangs").start()
 process._let_go_of_threads(0)
 """
 
 
-def test_thread_that_hangs_does_not_keep_the_process() -> None:
+def test_thread_that_hangs_does_not_keep_the_process_alive() -> None:
     done = subprocess.run(
         [sys.executable, "-c", HANGS], capture_output=True, text=True, timeout=60, check=False
     )

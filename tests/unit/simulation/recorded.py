@@ -1,15 +1,15 @@
-"""Chains that ran, made by hand: two steps page by page, and one that joins all."""
+"""Hand-made recorded runs: two steps that run page by page, and a step that joins all pages."""
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.pilot_list import Pilot
-from sluice.contracts.pilots import NodeResources
-from sluice.contracts.plan import Plan
-from sluice.contracts.recorded_run import RecordedJob, RecordedRun, RecordedStep
-from sluice.contracts.states import PilotState
+from sluice.contracts.common.states import PilotState
+from sluice.contracts.jobs.recorded_run import RecordedJob, RecordedRun, RecordedStep
+from sluice.contracts.pilots.pilot_list import Pilot
+from sluice.contracts.pilots.pilots import NodeResources
+from sluice.contracts.templates.plan import Plan
 from sluice.cwl import compile_template
 
 BEGAN = datetime(2026, 11, 25, 8, tzinfo=UTC)
@@ -35,12 +35,12 @@ steps:
       stdout: out.txt, requirements: {{ToolTimeLimit: {{timelimit: 60}}}}}}
 """
 
-#: Step → jobs, each as pilot, when it began (seconds from the beginning), and how long it took.
+#: Step → jobs; each job is its pilot, its start in seconds, and its duration.
 Jobs = Mapping[str, Sequence[tuple[str, float, float]]]
 
 
 def plan(**more: str) -> Plan:
-    """``more``: properties of a and b, each with a comma behind it, and one of join."""
+    """Return a plan; ``more`` holds properties of a and b (with a trailing comma) and of join."""
     texts = {"a": "", "b": "", "join": "", **more}
     found = compile_template(_WORKFLOW.format(**texts), name="joins")
     assert found.plan is not None, "\n".join(map(str, found.findings))
@@ -48,7 +48,7 @@ def plan(**more: str) -> Plan:
 
 
 def pilot(name: str, **changes: Any) -> Pilot:
-    """Of one core, there from before to after."""
+    """Return a pilot with one core that exists before and after the run."""
     whole = {
         "uid": UUID(int=abs(hash((name, str(changes)))) % 2**128),
         "name": name,
@@ -87,7 +87,7 @@ def run(
     )
 
 
-#: Four pages on two workers: 10 s and 5 s each, then 7 s for all.
+#: Four pages on two pilots: 10 s and 5 s for each page, then 7 s for all.
 FOUR_PAGES: Jobs = {
     "a": [("one", 0, 10), ("two", 0, 10), ("one", 15, 10), ("two", 15, 10)],
     "b": [("one", 10, 5), ("two", 10, 5), ("one", 25, 5), ("two", 25, 5)],

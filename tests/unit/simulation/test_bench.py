@@ -1,11 +1,11 @@
-"""The bound of the benchmark, and its confidence."""
+"""The lower bound of the benchmark, and its confidence intervals."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sluice.bench.simulate import Case, bound
-from sluice.contracts.simulation import PolicyName
+from sluice.contracts.jobs.simulation import PolicyName
 from tests.unit.simulation.test_simulation import scenario
 from wms.simulation.entry import pages_of, simulate
 
@@ -22,7 +22,9 @@ from wms.simulation.entry import pages_of, simulate
         ([(0.0, 8.0)] * 8, 2, (4 + 8 + 12 + 16 + 20 + 24 + 28 + 32) / 8),
     ],
 )
-def test_the_bound_by_hand(pages: list[tuple[float, float]], workers: int, least: float) -> None:
+def test_lower_bound_equals_values_computed_by_hand(
+    pages: list[tuple[float, float]], workers: int, least: float
+) -> None:
     assert bound(pages, workers) == pytest.approx(least)
 
 
@@ -33,7 +35,9 @@ def test_the_bound_by_hand(pages: list[tuple[float, float]], workers: int, least
     nodes=st.integers(1, 5),
     between=st.sampled_from([3, 10, 40]),
 )
-def test_no_policy_is_below_it(seed: int, policy: PolicyName, nodes: int, between: int) -> None:
+def test_no_policy_beats_the_lower_bound(
+    seed: int, policy: PolicyName, nodes: int, between: int
+) -> None:
     given = scenario(
         seed=seed,
         policy=policy,
@@ -46,7 +50,7 @@ def test_no_policy_is_below_it(seed: int, policy: PolicyName, nodes: int, betwee
     assert passage.mean >= bound(pages_of(given), nodes) - 1e-6
 
 
-def test_change_is_seed_by_seed() -> None:
+def test_change_is_computed_for_each_seed() -> None:
     case = Case("s", 2, 0.8, [100.0, 1000.0], [90.0, 900.0], [50.0, 60.0], [1.0, 1.0])
     mean, half = case.change
     assert mean == pytest.approx(-0.1)

@@ -1,4 +1,4 @@
-"""What a scenario of a chain that ran has of its steps, its jobs and its nodes."""
+"""Steps, jobs and nodes of a scenario made from a recorded run."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from sluice.contracts.pilots import NodeResources
-from sluice.contracts.recorded_run import RecordedRun
-from sluice.contracts.states import PilotState
+from sluice.contracts.common.states import PilotState
+from sluice.contracts.jobs.recorded_run import RecordedRun
+from sluice.contracts.pilots.pilots import NodeResources
 from tests.unit.simulation.recorded import BEGAN, FOUR_PAGES, Jobs, pilot, run
 from wms.simulation.recorded import replay, scenario_of
 from wms.simulation.recorded_nodes import ReplayNodes
@@ -18,7 +18,7 @@ AS_IT_WAS = ReplayNodes()
 
 
 def joined(inputs: Sequence[int], join: str) -> RecordedRun:
-    """Four pages, and jobs of join with so many files each."""
+    """Return four pages, and jobs of join with these numbers of input files."""
     jobs = {**FOUR_PAGES, "join": [("one", 30.0 + at, 7.0) for at in range(len(inputs))]}
     given = run(jobs, took=60, join=join)
     step = given.steps["join"]
@@ -38,7 +38,7 @@ def pipelines(recorded: RecordedRun) -> list[tuple[str, list[str]]]:
         ((3, 1, 1), [None, None, 7, 14]),
     ],
 )
-def test_a_group_goes_with_the_last_of_its_pages(
+def test_group_belongs_to_the_last_of_its_pages(
     inputs: Sequence[int], of_join: list[float | None]
 ) -> None:
     given = scenario_of([joined(inputs, "sluice:merge: {files: 2}")])
@@ -46,12 +46,12 @@ def test_a_group_goes_with_the_last_of_its_pages(
     assert [row.times for row in given.tables["run.1.csv"]] == [(10, 5, last) for last in of_join]
 
 
-def test_a_tree_waits_for_all() -> None:
+def test_merge_tree_waits_for_all_pages() -> None:
     tree = joined((2, 2, 2), "sluice:merge: {files: 2, tree: true}")
     assert pipelines(tree) == [("a+b", []), ("join", ["a+b"])]
 
 
-def test_a_step_that_reads_what_a_job_gave_many_of_has_pages_of_its_own() -> None:
+def test_step_after_a_spread_output_has_its_own_pages() -> None:
     given = run(FOUR_PAGES, took=40)
     first, *others = given.plan.steps
     [output] = first.outputs
@@ -61,7 +61,7 @@ def test_a_step_that_reads_what_a_job_gave_many_of_has_pages_of_its_own() -> Non
     assert pipelines(given) == [("a+b", []), ("join", ["a+b"])]
 
 
-def test_kinds_ask_for_what_their_steps_do() -> None:
+def test_kinds_request_the_resources_of_their_steps() -> None:
     given = run(FOUR_PAGES, took=40, a="sluice:gpu: {share: 0.25},")
     kinds = {kind.name: kind for kind in scenario_of([given]).scenario.kinds}
     assert {name: kind.gpus for name, kind in kinds.items()} == {"a": 0.25, "b": 0, "join": 0}
@@ -69,7 +69,7 @@ def test_kinds_ask_for_what_their_steps_do() -> None:
     assert kinds["b"].ram == ram > 0
 
 
-def test_a_node_has_as_many_places_as_its_memory_has_room_for() -> None:
+def test_number_of_places_of_a_node_is_limited_by_memory() -> None:
     given = run({"a": [("one", 0, 10)]}, took=10)
     ram = given.plan.step("a").needs.resources.counted_ram
     node = NodeResources(cores=16, ram=3 * ram, disk=0)
@@ -77,7 +77,7 @@ def test_a_node_has_as_many_places_as_its_memory_has_room_for() -> None:
     assert group.places == 3
 
 
-def test_other_nodes_are_of_the_sort_of_which_there_were_most() -> None:
+def test_added_nodes_are_copies_of_the_most_common_node() -> None:
     jobs: Jobs = {"a": [("big", 0, 10), ("one", 0, 10), ("two", 0, 10)]}
     big = pilot("big", resources=NodeResources(cores=4, ram=32_000, disk=0))
     given = scenario_of([run(jobs, took=10, pilots=[big, pilot("one"), pilot("two")])])
@@ -85,8 +85,8 @@ def test_other_nodes_are_of_the_sort_of_which_there_were_most() -> None:
     assert [(node.count, node.cores) for node in other.scenario.nodes] == [(3, 1)]
 
 
-def test_a_node_is_there_until_its_last_job_ended() -> None:
-    """A pilot is seen for the last time before that."""
+def test_node_lives_until_its_last_job_has_ended() -> None:
+    """The pilot was seen for the last time before that."""
     gone = {"state": PilotState.LOST, "seen_at": BEGAN + timedelta(seconds=5)}
     given = run({"a": [("one", 0, 10), ("two", 0, 90)]}, took=90)
     given = replace(given, pilots=[pilot("one", **gone), pilot("two")])
@@ -95,8 +95,8 @@ def test_a_node_is_there_until_its_last_job_ended() -> None:
     assert lives["one"].fixed == 10
 
 
-def test_places_keep_what_they_have_loaded() -> None:
-    """Of two places that are free, a job has the one that did the same before."""
+def test_job_prefers_the_place_that_ran_the_same_kind_before() -> None:
+    """The first job of each kind loads its tool, the second does not."""
     given = run(
         {"a": [("one", 0, 10), ("one", 20, 10)], "b": [("one", 0, 10), ("one", 10, 10)]}, took=30
     )
@@ -108,7 +108,7 @@ def test_places_keep_what_they_have_loaded() -> None:
     ]  # fmt: skip
 
 
-def test_what_is_not_known_of_the_run_is_told_with_it() -> None:
+def test_untimed_and_lost_jobs_of_a_run_are_reported() -> None:
     given = run(FOUR_PAGES, took=40)
     partly = {
         "a": replace(given.steps["a"], untimed=3, lost=2),
@@ -120,7 +120,7 @@ def test_what_is_not_known_of_the_run_is_told_with_it() -> None:
     assert (told.untimed, told.lost) == (4, 6)
 
 
-def test_another_seed_is_that_of_what_is_asked_for() -> None:
+def test_replay_uses_the_requested_seed() -> None:
     given = scenario_of([run(FOUR_PAGES, took=40)])
     _, other = replay(given, wanted=AS_IT_WAS, seed=7)
     assert other.scenario == given.scenario.model_copy(update={"seed": 7})

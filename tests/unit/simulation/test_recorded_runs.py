@@ -1,4 +1,4 @@
-"""A chain that ran as a scenario: its jobs with their times, on its nodes or on others."""
+"""Replay of a recorded run, on its nodes or on other nodes."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.pilots import NodeResources
-from sluice.contracts.recorded_run import RecordedRun
-from sluice.contracts.simulation import PolicyName
-from sluice.contracts.states import PilotState
-from sluice.contracts.warm_workers import WarmWorkerState
+from sluice.contracts.common.states import PilotState
+from sluice.contracts.jobs.recorded_run import RecordedRun
+from sluice.contracts.jobs.simulation import PolicyName
+from sluice.contracts.jobs.warm_workers import WarmWorkerState
+from sluice.contracts.pilots.pilots import NodeResources
 from tests.unit.simulation.recorded import BEGAN, FOUR_PAGES, Jobs, pilot, run
 from wms.simulation.entry import read_scenario, simulate
 from wms.simulation.errors import WrongScenario
@@ -25,8 +25,8 @@ def nodes_of(recorded: RecordedRun) -> dict[str, NodeGroup]:
     return {group.name: group for group in scenario_of([recorded]).scenario.nodes}
 
 
-def test_on_the_same_nodes_it_takes_as_long() -> None:
-    """Two workers, two pages each, and what joins all begins when the last has passed."""
+def test_replay_on_the_same_nodes_takes_as_long() -> None:
+    """Two pilots work on two pages each, and the joining step starts after the last page."""
     told, _ = replay(scenario_of([run(FOUR_PAGES, took=40)]), wanted=AS_IT_WAS)
     assert (told.same.end, told.measured, told.ratio) == (37, 40, 37 / 40)
     assert told.asked is None
@@ -42,15 +42,17 @@ def test_on_the_same_nodes_it_takes_as_long() -> None:
         (ReplayNodes(speed=0.5), 2 * 37),
     ],
 )
-def test_on_other_nodes(wanted: ReplayNodes, end: float) -> None:
+def test_replay_on_other_nodes_scales_with_their_number_and_speed(
+    wanted: ReplayNodes, end: float
+) -> None:
     told, _ = replay(scenario_of([run(FOUR_PAGES, took=40)]), wanted=wanted)
     assert told.asked is not None
     assert told.same.end == 37
     assert told.asked.end == pytest.approx(end)
 
 
-def test_by_another_policy() -> None:
-    """The watchdog's places begin with its first round, and change with one of its rounds."""
+def test_replay_uses_another_policy() -> None:
+    """The places of the watchdog start and change only with its rounds."""
     given = scenario_of([run(FOUR_PAGES, took=40)])
     told, _ = replay(given, wanted=AS_IT_WAS, policy=PolicyName.WATCHDOG, with_timeline=True)
     assert told.asked is not None
@@ -60,7 +62,7 @@ def test_by_another_policy() -> None:
     assert told.same.timeline is None
 
 
-def test_what_is_written_is_what_was_simulated(tmp_path: Path) -> None:
+def test_written_scenario_gives_the_same_result(tmp_path: Path) -> None:
     file = tmp_path / "four.yaml"
     told, other = replay(
         scenario_of([run(FOUR_PAGES, took=40)], stem=file.stem), wanted=ReplayNodes(nodes=3)
@@ -71,8 +73,8 @@ def test_what_is_written_is_what_was_simulated(tmp_path: Path) -> None:
     assert simulate(read_scenario(file), folder=tmp_path) == told.asked
 
 
-def test_what_a_job_loaded_is_no_part_of_its_time() -> None:
-    """13 s where it was loaded, 3 s after that: the load is what there is more."""
+def test_loading_time_is_separated_from_working_time() -> None:
+    """A job takes 13 s with loading and 3 s after that, so that loading takes 10 s."""
     jobs: Jobs = {"a": [("one", at, took) for at, took in ((0, 13), (13, 3), (16, 3), (19, 3))]}
     warm = run(jobs, took=22, a="sluice:warm: {key: []},")
     given = scenario_of([warm])
@@ -86,8 +88,8 @@ def test_what_a_job_loaded_is_no_part_of_its_time() -> None:
     assert scenario_of([run(jobs, took=22)]).scenario.kinds[0].loading == 0
 
 
-def test_who_takes_longer_is_a_slower_node() -> None:
-    """Half as fast, over forty jobs each; of few jobs nobody knows."""
+def test_pilot_with_longer_jobs_is_a_slower_node() -> None:
+    """Half the speed is found after forty jobs; a few jobs say nothing."""
     slow_and_fast: Jobs = {
         "a": [("slow", 20 * n, 20) for n in range(40)] + [("fast", 10 * n, 10) for n in range(40)]
     }
@@ -99,8 +101,8 @@ def test_who_takes_longer_is_a_slower_node() -> None:
     assert [(node.count, node.speed) for node in nodes_of(few).values()] == [(2, 1.0)]
 
 
-def test_nodes_come_and_go_as_they_did() -> None:
-    """Of two pilots of a name each has the jobs of its time."""
+def test_nodes_join_and_leave_as_recorded() -> None:
+    """Two pilots of the same name get the jobs of their own times."""
     late = pilot("late", registered_at=BEGAN + timedelta(seconds=200))
     gone = {"state": PilotState.GONE, "seen_at": BEGAN + timedelta(seconds=30)}
     pilots = [
@@ -121,8 +123,8 @@ def test_nodes_come_and_go_as_they_did() -> None:
     assert told.asked.end == 30
 
 
-def test_a_node_has_as_many_jobs_at_once_as_fit() -> None:
-    """Of 16 slots as many as there are cores for; one nobody knows, as many as it had."""
+def test_concurrent_jobs_of_a_node_are_limited_by_its_capacity() -> None:
+    """The cores limit 16 slots; an unknown node gets as many places as it used."""
     big = pilot("one", resources=NodeResources(cores=4, ram=8000, disk=0))
     four = run({"a": [("one", 0, 10)] * 8}, took=20, pilots=[big])
     assert (nodes_of(four)["one"].places, nodes_of(four)["one"].shared) == (4, True)
@@ -131,14 +133,14 @@ def test_a_node_has_as_many_jobs_at_once_as_fit() -> None:
     assert (unknown.places, unknown.shared, unknown.cores) == (8, False, 0)
 
 
-def test_nodes_that_cannot_run_a_step_are_told() -> None:
+def test_node_that_cannot_run_a_step_is_reported() -> None:
     small = pilot("one", resources=NodeResources(cores=1, ram=100, disk=0))
     with pytest.raises(WrongScenario, match=r"kinds\.0 \(a\): no node can run it: one: needs"):
         replay(scenario_of([run(FOUR_PAGES, took=40, pilots=[small])]), wanted=ReplayNodes(nodes=1))
 
 
-def test_batches_go_with_the_last_of_their_pages() -> None:
-    """b takes two pages at a time: its job begins when both are there."""
+def test_batch_belongs_to_the_last_of_its_pages() -> None:
+    """b takes two pages in one job, which starts when both pages exist."""
     jobs: Jobs = {"a": [("one", at, 10) for at in (0, 10, 20)], "b": [("one", 30, 5)] * 2}
     batched = run(jobs, took=40, b="sluice:batch: {files: 2},")
     first, second = batched.steps["b"].jobs
@@ -147,21 +149,21 @@ def test_batches_go_with_the_last_of_their_pages() -> None:
     assert [row.times for row in given.tables["run.1.csv"]] == [(10, None), (10, 5), (10, 5)]
 
 
-def test_a_step_that_is_to_wait_waits_for_all() -> None:
+def test_step_without_streaming_waits_for_all_pages() -> None:
     told = scenario_of([run(FOUR_PAGES, took=40, b="sluice:flow: dataset,")]).scenario
     assert [(each.name, each.after) for each in told.pipelines] == [
         ("a", []), ("b", ["a"]), ("join", ["b"])
     ]  # fmt: skip
 
 
-def test_steps_that_did_not_run_are_passed_over() -> None:
-    """b was taken over: what joins waits for a."""
+def test_steps_that_did_not_run_are_left_out() -> None:
+    """b was taken over from another chain, so that join waits for a."""
     jobs = {step: of_step for step, of_step in FOUR_PAGES.items() if step != "b"}
     told = scenario_of([run(jobs, took=40)]).scenario
     assert [(each.name, each.after) for each in told.pipelines] == [("a", []), ("join", ["a"])]
 
 
-def test_several_chains_come_when_they_came() -> None:
+def test_several_chains_arrive_at_their_recorded_times() -> None:
     first = run(FOUR_PAGES, took=40)
     later = replace(
         first, began=BEGAN + timedelta(seconds=100), ended=BEGAN + timedelta(seconds=140)

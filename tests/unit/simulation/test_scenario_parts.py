@@ -1,4 +1,4 @@
-"""Scenarios with tables of pages, pipelines that wait for others, and nodes that are shared."""
+"""Scenarios with tables of pages, dependent pipelines, and shared nodes."""
 
 from pathlib import Path
 from typing import Any, ClassVar
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sluice.contracts.simulation import PolicyName
+from sluice.contracts.jobs.simulation import PolicyName
 from tests.unit.simulation.test_simulation import kind_of, scenario
 from wms.simulation import entry
 from wms.simulation.entry import simulate
@@ -20,7 +20,7 @@ TABLE = [{"pipeline": "p", "table": "run.csv"}]
 
 
 def at_once(**pages: int) -> list[dict[str, Any]]:
-    """So many pages of each pipeline, at the beginning."""
+    """Return arrivals of this many pages for each pipeline, at the start."""
     return [
         {"pipeline": name, "every": 1, "count": 1, "pages": number}
         for name, number in pages.items()
@@ -31,8 +31,8 @@ def pipelines(*names: str, **after: list[str]) -> list[dict[str, Any]]:
     return [{"name": name, "stages": [name], "after": after.get(name, [])} for name in names]
 
 
-def test_pages_of_a_table(tmp_path: Path) -> None:
-    """Each with its own times, one without the second stage; loads are the kinds'."""
+def test_pages_of_a_table_have_their_own_times(tmp_path: Path) -> None:
+    """One page lacks the second stage; loading times come from the kinds."""
     (tmp_path / "run.csv").write_text("at,a,b\n100,7,\n0,10,5\n\n")
     found = simulate(scenario(arrivals=TABLE), folder=tmp_path)
     assert (found.pages, kind_of(found, "a").jobs, kind_of(found, "b").jobs) == (2, 2, 1)
@@ -52,19 +52,19 @@ def test_pages_of_a_table(tmp_path: Path) -> None:
         ("at,a,b\n5,,\n", r"run\.csv:2: a page has a job, and this one has none"),
     ],
 )  # fmt: skip
-def test_a_wrong_table(tmp_path: Path, text: str, said: str) -> None:
+def test_wrong_table_is_reported_with_its_line(tmp_path: Path, text: str, said: str) -> None:
     (tmp_path / "run.csv").write_text(text)
     with pytest.raises(WrongScenario, match=said):
         simulate(scenario(arrivals=TABLE), folder=tmp_path)
 
 
-def test_a_table_that_is_not_there(tmp_path: Path) -> None:
+def test_missing_table_is_reported(tmp_path: Path) -> None:
     with pytest.raises(WrongScenario, match=r"arrivals: .*run\.csv: cannot be read"):
         simulate(scenario(arrivals=TABLE), folder=tmp_path)
 
 
 @pytest.mark.parametrize(("nodes", "end"), [(1, 35), (2, 25), (3, 15)])
-def test_what_joins_begins_when_all_have_passed(nodes: int, end: float) -> None:
+def test_dependent_pipeline_starts_after_all_pages_have_passed(nodes: int, end: float) -> None:
     kinds = [{"name": "a", "difference": TEN}, {"name": "b", "difference": {"fixed": 5}}]
     found = simulate(
         scenario(
@@ -89,7 +89,7 @@ def test_what_joins_begins_when_all_have_passed(nodes: int, end: float) -> None:
         ({"nodes": [{"name": "n", "gpus": -1}]}, "gpus"),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_told(change: dict[str, Any], said: str) -> None:
+def test_wrong_scenario_part_is_reported(change: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         scenario(**{"arrivals": at_once(a=1), "pipelines": pipelines("a"), **change})
 
@@ -97,7 +97,7 @@ def test_what_is_wrong_is_told(change: dict[str, Any], said: str) -> None:
 @pytest.mark.parametrize(
     ("kinds", "node", "end"),
     [
-        # One of three cores and one of one fill a node of four; in shares, three fit nowhere.
+        # A job with three cores and a job with one fill a node with four cores.
         ([{"name": "a", "cores": 3}, {"name": "b"}], {"cores": 4}, 20),
         ([{"name": "a", "cores": 3}, {"name": "b", "cores": 2}], {"cores": 4}, 30),
         ([{"name": "a", "ram": 3000}, {"name": "b", "ram": 1000}], {"ram": 4000}, 20),
@@ -106,10 +106,10 @@ def test_what_is_wrong_is_told(change: dict[str, Any], said: str) -> None:
     ],
 )
 @pytest.mark.parametrize("loading", [0, 2])
-def test_jobs_take_of_a_shared_node_what_they_need(
+def test_jobs_on_a_shared_node_take_what_they_request(
     kinds: list[dict[str, Any]], node: dict[str, Any], end: float, loading: float
 ) -> None:
-    """Two jobs of each of two kinds, 10 s each, on one node of four places."""
+    """Two kinds have two jobs of 10 s each, on a node with four places."""
     found = simulate(
         scenario(
             kinds=[{"difference": TEN, "loading": loading, **kind} for kind in kinds],
@@ -122,14 +122,14 @@ def test_jobs_take_of_a_shared_node_what_they_need(
     assert end <= found.end <= end + 4 * loading
 
 
-def test_what_has_no_gpu_runs_nothing_that_needs_one() -> None:
+def test_node_without_gpu_cannot_run_a_kind_that_needs_one() -> None:
     kinds = [{"name": "a", "difference": TEN, "gpus": 1}, {"name": "b", "difference": TEN}]
     with pytest.raises(WrongScenario, match=r"kinds\.0 \(a\): no node can run it: n: .*GPU"):
         simulate(scenario(kinds=kinds))
 
 
 class _Watched(Record):
-    """Keeps what each node did and when, of the last simulation."""
+    """A record that keeps the jobs of each node in the last simulation."""
 
     seen: ClassVar[list[tuple[int, int, float, float]]] = []
 
@@ -153,10 +153,10 @@ class _Watched(Record):
     mortal=st.booleans(),
     seed=st.integers(0, 1000),
 )
-def test_no_shared_node_ever_gives_more_than_it_has(
+def test_shared_node_never_runs_more_than_its_capacity(
     policy: PolicyName, cores: list[int], count: int, mortal: bool, seed: int
 ) -> None:
-    # A life is longer than any job, or a page might never be done.
+    # A node must live longer than any job, or a page might never finish.
     dies = {"lives": {"uniform": [60, 120]}, "away": {"fixed": 10}} if mortal else {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(entry, "Record", _Watched)

@@ -1,5 +1,4 @@
-"""Scenarios in simulated time: what is counted is right, whoever decides is production, and wrong
-scenarios are told what is wrong, and where."""
+"""Scenarios in simulated time: correct counts, production policies, and errors with places."""
 
 import json
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from sluice.cli.app import command_line
-from sluice.contracts.simulation import PolicyName, SimulationResult
+from sluice.contracts.jobs.simulation import PolicyName, SimulationResult
 from tests.architecture.sources import ROOT
 from wms.domain import matching, placement, reward_rate, watchdog
 from wms.simulation.entry import read_scenario, simulate
@@ -26,7 +25,7 @@ SCENARIOS = ROOT / "docs/scenarios"
 
 
 def scenario(**changes: Any) -> Scenario:
-    """Two stages of 10 and 5 s, one worker, a page every 100 s."""
+    """Return a scenario: stages of 10 and 5 s, one node, and a page every 100 s."""
     whole: dict[str, Any] = {
         "name": "small",
         "kinds": [
@@ -44,8 +43,8 @@ def kind_of(found: SimulationResult, name: str) -> Any:
     return next(each for each in found.kinds if each.kind == name)
 
 
-def test_one_worker_by_hand() -> None:
-    """Each page: load a (3), work (10), load b (2), work (5); a place stays as it is."""
+def test_simulation_of_one_node_equals_a_hand_computation() -> None:
+    """Each page loads a (3 s), works (10 s), loads b (2 s) and works (5 s)."""
     found = simulate(scenario())
     assert found.passage is not None
     assert found.working is not None
@@ -56,15 +55,15 @@ def test_one_worker_by_hand() -> None:
     assert found.loading == pytest.approx(15 / 220)
 
 
-def test_two_workers_keep_what_they_have_loaded() -> None:
+def test_two_nodes_keep_their_loaded_tools() -> None:
     found = simulate(scenario(nodes=[{"name": "n", "count": 2}]))
     assert [each.loads for each in found.kinds] == [1, 1]
     assert found.passage is not None
     assert (found.passage.most, found.passage.least) == (20, 15)
 
 
-def test_speed_delay_and_size() -> None:
-    """(2 × 3 + 10) / 2 + 4, and 5 / 2 + 4."""
+def test_job_time_depends_on_speed_delay_and_size() -> None:
+    """The times are (2 × 3 + 10) / 2 + 4 and 5 / 2 + 4."""
     found = simulate(
         scenario(
             kinds=[
@@ -79,8 +78,8 @@ def test_speed_delay_and_size() -> None:
     assert found.passage.mean == pytest.approx(12 + 6.5)
 
 
-def test_a_node_that_dies_gives_its_job_to_another() -> None:
-    """It dies at 8 s, in the middle of the first job, which the other begins again from there."""
+def test_job_of_a_dying_node_runs_again_on_another_node() -> None:
+    """The node dies after 8 s, during the first job, which the other node starts again."""
     nodes = [
         {"name": "mortal", "speed": 1.001, "lives": {"fixed": 8}, "away": {"fixed": 500}},
         {"name": "other", "joins": 6},
@@ -92,8 +91,8 @@ def test_a_node_that_dies_gives_its_job_to_another() -> None:
     assert kind_of(found, "a").waiting.mean == pytest.approx(11)
 
 
-def test_what_a_node_had_begun_before_it_died_is_void() -> None:
-    """Begun at 6, dead at 9, begun again at 10: it ends at 15, not at 11, and b at 17."""
+def test_job_begun_before_its_node_died_does_not_count() -> None:
+    """The job starts at 6, dies at 9, and starts again at 10: it ends at 15, and b at 17."""
     found = simulate(
         scenario(
             until=100,
@@ -108,7 +107,7 @@ def test_what_a_node_had_begun_before_it_died_is_void() -> None:
     assert (found.finished, found.end, kind_of(found, "a").lost) == (1, 17, 1)
 
 
-def test_nodes_get_what_fits_them() -> None:
+def test_nodes_get_only_kinds_that_fit_them() -> None:
     kinds = [
         {"name": "a", "difference": {"fixed": 10}, "ram": 1000},
         {"name": "b", "difference": {"fixed": 5}, "nodes": {"site": ["prague"]}},
@@ -124,7 +123,7 @@ def test_nodes_get_what_fits_them() -> None:
         simulate(scenario(kinds=kinds, nodes=[small]))
 
 
-def test_the_time_line_adds_up() -> None:
+def test_timeline_agrees_with_the_totals() -> None:
     found = simulate(read_scenario(SCENARIOS / "ocr-configured.yaml"), with_timeline=True)
     assert found.timeline is not None
     assert found.timeline.steps[-1] == "loading"
@@ -144,7 +143,7 @@ def test_the_time_line_adds_up() -> None:
     mortal=st.booleans(),
     loading=st.sampled_from([0, 1, 30]),
 )
-def test_every_page_passes_once_and_works_as_long_as_its_jobs(
+def test_each_page_passes_once_and_works_as_long_as_its_jobs(
     seed: int, policy: PolicyName, nodes: int, mortal: bool, loading: int
 ) -> None:
     dies = {"lives": {"lognormal": [200, 100]}, "away": {"fixed": 10}} if mortal else {}
@@ -172,7 +171,7 @@ def test_every_page_passes_once_and_works_as_long_as_its_jobs(
     assert found.passage.mean == pytest.approx(found.waiting.mean + found.working.mean)
 
 
-def test_a_seed_gives_the_same_pages_to_every_policy() -> None:
+def test_seed_gives_the_same_pages_to_each_policy() -> None:
     first = read_scenario(SCENARIOS / "ocr-measured.yaml")
     one, same = simulate(first), simulate(first)
     assert one == same
@@ -198,14 +197,14 @@ def _never(*_: object, **__: object) -> None:
         (PolicyName.SLUICE, placement.Kind, "learn", _never),
     ],
 )
-def test_the_policies_of_the_domain_decide(
+def test_simulation_uses_the_policies_of_the_product(
     monkeypatch: pytest.MonkeyPatch,
     policy: PolicyName,
     module: object,
     name: str,
     changed: Callable[..., object] | float,
 ) -> None:
-    """Change one of its functions, and the simulation changes."""
+    """A change of a policy's function changes the simulation."""
     given = read_scenario(SCENARIOS / "ocr-configured.yaml")
     given = given.model_copy(update={"policy": policy})
     before = simulate(given)
@@ -213,13 +212,13 @@ def test_the_policies_of_the_domain_decide(
     assert simulate(given).passage != before.passage
 
 
-def test_what_fits_is_what_production_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_simulation_uses_the_matching_of_the_product(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matching, "_lack_of_amount", lambda demand, node: "nothing fits today")
     with pytest.raises(WrongScenario, match="no node can run it: n: nothing fits today"):
         simulate(scenario())
 
 
-def test_what_is_switched_off_ends_in_time() -> None:
+def test_disabled_kind_ends_the_simulation_unfinished() -> None:
     kinds = [
         {"name": "a", "difference": {"fixed": 10}},
         {"name": "b", "difference": {"fixed": 5}, "priority": -1},
@@ -229,7 +228,7 @@ def test_what_is_switched_off_ends_in_time() -> None:
         assert (found.finished, kind_of(found, "a").jobs, kind_of(found, "b").open) == (0, 3, 3)
 
 
-def test_arrivals_from_a_file(tmp_path: Path) -> None:
+def test_arrivals_are_read_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text("# a real run\n7.5\n\n0\n300\n")
     given = scenario(arrivals=[{"pipeline": "p", "file": "run.txt"}])
     found = simulate(given, folder=tmp_path)
@@ -255,7 +254,9 @@ def test_arrivals_from_a_file(tmp_path: Path) -> None:
         ({"speed": 3}, "speed: Extra inputs are not permitted"),
     ],
 )  # fmt: skip
-def test_a_wrong_scenario(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+def test_wrong_scenario_is_reported_with_its_place(
+    tmp_path: Path, change: dict[str, Any], said: str
+) -> None:
     file = tmp_path / "wrong.yaml"
     file.write_text(yaml.safe_dump(scenario().model_dump(mode="json", exclude_none=True) | change))
     result = command("simulate", file)
@@ -265,7 +266,7 @@ def test_a_wrong_scenario(tmp_path: Path, change: dict[str, Any], said: str) -> 
 
 
 @pytest.mark.parametrize("text", ["a: [", "- 1", "\xff\x00"])
-def test_a_file_that_is_no_scenario(tmp_path: Path, text: str) -> None:
+def test_file_without_a_scenario_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "wrong.yaml"
     file.write_bytes(text.encode("latin-1"))
     assert command("simulate", file).exit_code == 2
@@ -275,7 +276,7 @@ def command(*arguments: object) -> Result:
     return CliRunner().invoke(command_line("simulate"), [*map(str, arguments)])
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_simulate_command_prints_a_report_json_and_a_diagram(tmp_path: Path) -> None:
     file, picture = SCENARIOS / "ocr-configured.yaml", tmp_path / "line.svg"
     result = command("simulate", file, "--seed", 3, "--policy", "watchdog", "--svg", picture)
     assert result.exit_code == 0, result.output
@@ -291,12 +292,12 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", sorted(SCENARIOS.glob("*.yaml")), ids=lambda file: file.stem)
-def test_what_the_repository_keeps_can_be_read(file: Path) -> None:
+def test_scenarios_of_the_repository_can_be_read(file: Path) -> None:
     assert read_scenario(file).name == file.stem
     assert file.read_text().startswith("# ")
 
 
-def test_ours_passes_pages_sooner_than_the_watchdog_where_there_is_more_than_can_be_done() -> None:
+def test_reward_rate_passes_pages_sooner_than_the_watchdog_under_overload() -> None:
     given = read_scenario(SCENARIOS / "ocr-configured.yaml")
     nodes = [given.nodes[0].model_copy(update={"count": 4})]
     means: dict[PolicyName, list[float]] = {each: [] for each in PolicyName}

@@ -1,4 +1,4 @@
-"""A short run with one damaged frame, and its frames carried through the steps up to the merge."""
+"""Fixtures: a short run with a damaged frame, and its checked events."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ DAMAGED = 4
 
 @pytest.fixture(scope="session")
 def frames(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of six frames, the fourth of them damaged; the truth is `../truth.json`."""
+    """Return a folder of six frames, the fourth damaged; the truth is in `../truth.json`."""
     folder = tmp_path_factory.mktemp("spd") / "frames"
     options = ["--run", str(RUN), "--frames", "6", "--seed", "1", "--events-per-frame", "30"]
     places = ["--out", str(folder), "--truth", str(folder.parent / "truth.json")]
@@ -21,7 +21,7 @@ def frames(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def checked(frames: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """The checked events of the undamaged frames, each with its `.histograms` beside it."""
+    """Return the checked events of the undamaged frames, with `.histograms` files beside them."""
     folder = tmp_path_factory.mktemp("checked")
     done = []
     for raw in sorted(frames.glob("*.raw")):

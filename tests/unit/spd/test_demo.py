@@ -1,4 +1,4 @@
-"""The demonstration with other numbers of frames, and the disk that it asks for."""
+"""Options of the demonstration, and the disk space that it requests."""
 
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +18,7 @@ from tests.unit.cwl.samples import plan_of
     ("frames", "damaged"),
     [(1, []), (FEWEST_FRAMES_WITH_DAMAGE - 1, []), (10, [10]), (16, [16]), (17, [17]), (60, [17])],
 )
-def test_at_most_one_frame_of_a_run_is_damaged_and_only_where_the_run_survives_it(
+def test_run_has_a_damaged_frame_only_if_it_can_still_succeed(
     frames: int, damaged: list[int]
 ) -> None:
     planned = [plan.damaged_frame(frames) for plan in demo.RUNS]
@@ -27,7 +27,7 @@ def test_at_most_one_frame_of_a_run_is_damaged_and_only_where_the_run_survives_i
 
 
 @pytest.mark.parametrize("frames", ["0", "-3", "many"])
-def test_number_of_frames_that_no_run_can_have_is_refused_before_anything_starts(
+def test_impossible_number_of_frames_is_refused_before_anything_starts(
     frames: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):
@@ -36,15 +36,15 @@ def test_number_of_frames_that_no_run_can_have_is_refused_before_anything_starts
     assert not (tmp_path / "demo").exists()
 
 
-def test_no_job_of_the_demonstration_asks_for_more_than_a_small_disk_has() -> None:
-    """A home of 500 MB has 300 MB for jobs beside the databases and the files."""
+def test_jobs_of_the_demonstration_request_little_disk() -> None:
+    """A file system of 500 MB leaves 300 MB for jobs beside the databases and files."""
     text = (ROOT / "templates" / "spd" / "workflow.cwl").read_text()
     asked = {step.name: step.needs.resources.counted_disk for step in plan_of(text).steps}
     assert max(asked.values()) <= 256, asked
 
 
 @pytest.mark.parametrize("pack", [demo, ocr_demo, collage_demo, masstimes_demo])
-def test_help_says_in_a_whole_sentence_what_the_demonstration_does(
+def test_help_of_a_demonstration_has_a_complete_sentence(
     pack: ModuleType, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit):

@@ -1,4 +1,4 @@
-"""Event building and filtering against the truth."""
+"""Event building and filtering, compared with the simulated truth."""
 
 from pathlib import Path
 
@@ -29,7 +29,7 @@ frame_conditions = st.builds(
 
 
 def read_out(seed: int, conditions: Conditions) -> tuple[HitBlock, TrueEvents]:
-    """A simulated frame by way of its raw bytes."""
+    """Simulate a frame and decode its raw bytes."""
     hits, truth = simulate_frame(seed, 1, 1, conditions)
     header = FrameHeader(1, 1, "p", start_time(1, 1, conditions), conditions.length_ns)
     return decode(encode_frame(header, hits), SOURCE), truth
@@ -52,7 +52,7 @@ def true_rows(truth: TrueEvents) -> list[tuple[int, int, float, int]]:
     time_gap_ns=st.integers(EVENT_WINDOW_NS, GUARD_NS),
     min_hits=st.integers(MAX_NOISE_GROUP + 1, 8),
 )
-def test_exactly_the_true_events_are_found(
+def test_built_events_equal_the_true_events(
     seed: int, conditions: Conditions, time_gap_ns: int, min_hits: int
 ) -> None:
     block, truth = read_out(seed, conditions)
@@ -62,7 +62,7 @@ def test_exactly_the_true_events_are_found(
 
 
 @pytest.mark.parametrize(("distance", "sizes"), [(110, [6]), (111, [3, 3])])
-def test_the_gap_itself_still_joins(distance: int, sizes: list[int]) -> None:
+def test_hits_at_exactly_the_time_gap_are_joined(distance: int, sizes: list[int]) -> None:
     hits = np.zeros(6, dtype=HIT)
     hits["channel"] = 2 << 24
     hits["time"] = [0, 1, 2, 2 + distance, 3 + distance, 4 + distance]
@@ -70,13 +70,13 @@ def test_the_gap_itself_still_joins(distance: int, sizes: list[int]) -> None:
     assert build_events(block, time_gap_ns=110, min_hits=3).sizes.tolist() == sizes
 
 
-def test_a_gap_outside_the_rule_joins_or_tears_events() -> None:
+def test_unsuitable_time_gap_joins_or_splits_events() -> None:
     block, truth = read_out(3, Conditions(gap_noise=4))
     assert len(build_events(block, time_gap_ns=400, min_hits=6).number) < len(truth.time_ns)
     assert as_rows(build_events(block, time_gap_ns=3, min_hits=6)) != true_rows(truth)
 
 
-def test_noise_is_taken_for_events_when_too_few_hits_are_asked_for() -> None:
+def test_too_low_minimum_of_hits_accepts_noise_as_events() -> None:
     block, truth = read_out(3, Conditions(gap_noise=4))
     assert len(build_events(block, time_gap_ns=110, min_hits=MAX_NOISE_GROUP).number) > len(
         truth.time_ns
@@ -90,7 +90,7 @@ def test_noise_is_taken_for_events_when_too_few_hits_are_asked_for() -> None:
     tracks=st.integers(0, 12),
     energy=st.floats(0, 5_000),
 )
-def test_the_filter_keeps_what_the_truth_says(
+def test_filter_keeps_exactly_the_true_events_above_the_cuts(
     seed: int, conditions: Conditions, tracks: int, energy: float
 ) -> None:
     block, truth = read_out(seed, conditions)
@@ -108,14 +108,14 @@ def test_the_filter_keeps_what_the_truth_says(
     assert kept.info.events_built == len(truth.time_ns)
 
 
-def test_a_value_equal_to_the_cut_is_kept() -> None:
+def test_event_at_exactly_the_cut_is_kept() -> None:
     built = build_events(read_out(5, Conditions())[0], time_gap_ns=110, min_hits=6)
     energy = float(np.sort(built.energy_mev)[-1])
     kept = filter_events(built, min_multiplicity=0, min_calorimeter_energy=energy)
     assert kept.energy_mev.tolist() == [energy]
 
 
-def test_a_frame_without_events_gives_none() -> None:
+def test_empty_frame_gives_no_events() -> None:
     hits, _ = simulate_frame(1, 1, 1, Conditions())
     empty = encode_frame(FrameHeader(1, 1, "", 0, 1_000), hits[:0])
     built = build_events(decode(empty, SOURCE), time_gap_ns=110, min_hits=6)
@@ -123,7 +123,7 @@ def test_a_frame_without_events_gives_none() -> None:
     assert (len(kept.number), kept.offsets.tolist()) == (0, [0])
 
 
-def test_frames_follow_each_other_in_time_without_overlap() -> None:
+def test_frames_follow_each_other_without_overlap() -> None:
     conditions = Conditions()
     assert start_time(4, 2, conditions) - start_time(4, 1, conditions) == conditions.length_ns
     for frame in range(1, 30):

@@ -1,4 +1,4 @@
-"""The raw format: what is written is read back, and no damage goes unseen."""
+"""The raw format: round trip, and detection of damage."""
 
 import struct
 import zlib
@@ -43,7 +43,7 @@ FRAME = encode_frame(HEADER, some_hits([5, 900, 4_999]))
     period=st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=16),
     times=st.lists(st.integers(0, 4_999), max_size=30),
 )
-def test_a_frame_comes_back_as_it_was_written(
+def test_frame_survives_encoding_and_decoding(
     run: int, frame: int, period: str, times: list[int]
 ) -> None:
     header = FrameHeader(run, frame, period, 123_456_789, 5_000)
@@ -70,7 +70,7 @@ def test_a_frame_comes_back_as_it_was_written(
         ("first hit", HEADER_BYTES, "wrong checksum"),
     ],
 )
-def test_damage_to_every_field_is_named(field: str, offset: int, reason: str) -> None:
+def test_damage_to_each_field_is_named(field: str, offset: int, reason: str) -> None:
     damaged = bytearray(FRAME)
     damaged[offset] ^= 0xFF
     with pytest.raises(BadData, match=reason) as caught:
@@ -79,7 +79,7 @@ def test_damage_to_every_field_is_named(field: str, offset: int, reason: str) ->
 
 
 @given(offset=st.integers(0, len(FRAME) - 1), flips=st.integers(1, 255))
-def test_no_changed_byte_goes_unseen(offset: int, flips: int) -> None:
+def test_each_changed_byte_is_detected(offset: int, flips: int) -> None:
     damaged = bytearray(FRAME)
     damaged[offset] ^= flips
     with pytest.raises(BadData):
@@ -87,7 +87,7 @@ def test_no_changed_byte_goes_unseen(offset: int, flips: int) -> None:
 
 
 @given(length=st.integers(0, len(FRAME) - 1))
-def test_a_frame_cut_off_anywhere_is_truncated(length: int) -> None:
+def test_shortened_frame_is_reported_as_truncated(length: int) -> None:
     with pytest.raises(BadData, match="truncated"):
         decode_frame(FRAME[:length], SOURCE)
 
@@ -97,19 +97,19 @@ def test_bytes_after_the_last_hit_are_refused() -> None:
         decode_frame(FRAME + b"\0", SOURCE)
 
 
-def test_a_channel_that_does_not_exist_is_refused_though_the_checksum_is_right() -> None:
+def test_unknown_channel_is_refused_despite_a_correct_checksum() -> None:
     content = bytearray(FRAME)
     content[HEADER_BYTES : HEADER_BYTES + 4] = struct.pack("<I", 9 << 24)
     with pytest.raises(BadData, match="hit 0: no channel has the code 0x09000000"):
         decode_frame(with_right_crc(bytes(content)), SOURCE)
 
 
-def test_a_hit_after_the_end_of_the_frame_is_refused_though_the_checksum_is_right() -> None:
+def test_hit_after_the_end_of_the_frame_is_refused() -> None:
     with pytest.raises(BadData, match="hit 0: its time 5000 ns is outside the frame of 5000 ns"):
         decode_frame(encode_frame(HEADER, some_hits([5_000])), SOURCE)
 
 
-def test_hits_of_many_events_interleave_in_readout_order() -> None:
+def test_hits_of_different_events_interleave_in_readout_order() -> None:
     hits, truth = simulate_frame(1, 1, 1, Conditions())
     _, read = decode_frame(
         encode_frame(FrameHeader(1, 1, "", 0, Conditions().length_ns), hits), SOURCE

@@ -1,4 +1,4 @@
-"""Merging keeps every event, in order, and refuses frames that are out of order."""
+"""Merging keeps all events in order, and refuses frames that are out of order."""
 
 import json
 from dataclasses import replace
@@ -21,7 +21,7 @@ def merged(parts: list[Path], out: Path) -> Path:
     return out
 
 
-def test_the_root_file_holds_the_expected_events_in_order(
+def test_root_file_contains_the_expected_events_in_order(
     checked: list[Path], frames: Path, tmp_path: Path
 ) -> None:
     found = read_root_events([merged(checked, tmp_path / "all.root")])
@@ -30,14 +30,16 @@ def test_the_root_file_holds_the_expected_events_in_order(
     assert found == expected
 
 
-def test_several_files_in_a_row_hold_what_one_does(checked: list[Path], tmp_path: Path) -> None:
+def test_several_merged_files_contain_the_same_events_as_one(
+    checked: list[Path], tmp_path: Path
+) -> None:
     whole = merged(checked, tmp_path / "all.root")
     halves = [merged(checked[:2], tmp_path / "1.root"), merged(checked[2:], tmp_path / "2.root")]
     assert read_root_events(halves) == read_root_events([whole])
     assert summarise(halves) == summarise([whole])
 
 
-def test_batches_do_not_show(
+def test_merge_in_batches_gives_the_same_file(
     checked: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = merged(checked, tmp_path / "all.root")
@@ -47,7 +49,7 @@ def test_batches_do_not_show(
     )
 
 
-def test_the_summary_counts_frames_events_and_hits(
+def test_summary_counts_frames_events_and_hits(
     checked: list[Path], frames: Path, tmp_path: Path
 ) -> None:
     truth = read_truth(frames.parent / "truth.json")
@@ -112,14 +114,14 @@ def test_frames_out_of_order_or_twice_are_refused(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_later_run_may_begin_again_with_frame_one(checked: list[Path], tmp_path: Path) -> None:
+def test_next_run_may_begin_again_with_frame_one(checked: list[Path], tmp_path: Path) -> None:
     block = read_events(checked[0])
     later = tmp_path / "later.checked"
     write_events(later, replace(block, info=replace(block.info, run=13)))
     assert summarise([merged([checked[-1], later], tmp_path / "two.root")]).runs == (12, 13)
 
 
-def test_monitoring_is_added_up(checked: list[Path], tmp_path: Path) -> None:
+def test_monitoring_histograms_are_added_up(checked: list[Path], tmp_path: Path) -> None:
     parts = [path.with_suffix(".histograms") for path in checked]
     out = tmp_path / "all.json"
     assert merge_monitoring.main([*map(str, parts), "--out", str(out)]) == 0
@@ -132,7 +134,7 @@ def test_monitoring_is_added_up(checked: list[Path], tmp_path: Path) -> None:
         assert one["overflow"] == sum(part["histograms"][name]["overflow"] for part in single)
 
 
-def test_histograms_with_other_bins_are_refused(
+def test_histograms_with_different_bins_are_refused(
     checked: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = json.loads(checked[1].with_suffix(".histograms").read_text())

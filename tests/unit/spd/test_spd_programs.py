@@ -1,4 +1,4 @@
-"""The programs' manners: exit codes, one clear sentence, nothing half-written, light start."""
+"""Behaviour of the programs: exit codes, error messages, no partial output, fast start."""
 
 import subprocess
 import sys
@@ -16,7 +16,7 @@ def complaint(capsys: pytest.CaptureFixture[str]) -> str:
     return lines[0]
 
 
-def test_the_damaged_frame_is_refused_and_named(
+def test_damaged_frame_is_refused_by_name(
     frames: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     raw = frames / "run000012-frame000004.raw"
@@ -35,7 +35,7 @@ def test_the_damaged_frame_is_refused_and_named(
         ),
     ],
 )
-def test_a_frame_of_another_run_or_period_is_refused(
+def test_frame_of_another_run_or_period_is_refused(
     frames: Path,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
@@ -47,7 +47,7 @@ def test_a_frame_of_another_run_or_period_is_refused(
     assert complaint(capsys) == f"spd-decode: {raw}: {reason}"
 
 
-def test_the_period_of_the_data_set_stands_in(tmp_path: Path) -> None:
+def test_frame_without_period_gets_the_period_of_its_data_set(tmp_path: Path) -> None:
     assert daq.main([*RUN_OPTIONS, "--period", "", "--out", str(tmp_path / "f")]) == 0
     raw = tmp_path / "f" / "run000005-frame000001.raw"
     assert decode.decode(raw.read_bytes(), raw, run=5, period="2026-C").info.period == "2026-C"
@@ -56,7 +56,7 @@ def test_the_period_of_the_data_set_stands_in(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "program", [decode, build_events, filter_events, verify, merge, merge_monitoring]
 )
-def test_a_missing_input_is_named(
+def test_missing_input_is_named(
     program: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     missing = tmp_path / "nowhere"
@@ -68,7 +68,7 @@ def test_a_missing_input_is_named(
 
 @pytest.mark.parametrize("program", [build_events, filter_events, verify, merge, merge_monitoring])
 @pytest.mark.parametrize("kind", ["raw", "nothing", "half", "histograms"])
-def test_a_file_of_another_kind_is_bad_data(
+def test_input_of_another_kind_is_refused(
     program: object,
     kind: str,
     checked: list[Path],
@@ -90,7 +90,7 @@ def test_a_file_of_another_kind_is_bad_data(
     assert list(tmp_path.iterdir()) == [wrong]
 
 
-def test_hits_are_not_taken_for_events(
+def test_hits_are_refused_as_events(
     checked: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     hits = checked[0].with_suffix(".hits")
@@ -113,7 +113,7 @@ def test_hits_are_not_taken_for_events(
         ([*RUN_OPTIONS, "--seed", "two"], "argument --seed: 'two' is not a whole number"),
     ],
 )
-def test_arguments_that_cannot_be_carried_out(
+def test_wrong_arguments_are_refused(
     arguments: list[str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "frames"
@@ -123,7 +123,7 @@ def test_arguments_that_cannot_be_carried_out(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_output_that_cannot_be_written_is_named(
+def test_unwritable_output_is_named(
     frames: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "no folder" / "x.hits"
@@ -131,7 +131,7 @@ def test_an_output_that_cannot_be_written_is_named(
     assert "no folder" in complaint(capsys)
 
 
-def test_the_same_seed_gives_the_same_bytes(tmp_path: Path) -> None:
+def test_equal_seeds_give_equal_bytes(tmp_path: Path) -> None:
     contents = []
     for name, seed in (("a", "9"), ("b", "9"), ("c", "10")):
         assert daq.main([*RUN_OPTIONS, "--seed", seed, "--out", str(tmp_path / name)]) == 0

@@ -1,4 +1,4 @@
-"""spd-verify finds whatever is wrong with a block of events."""
+"""`spd-verify` finds all defects of a block of events."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -59,21 +59,21 @@ DEFECTS: list[tuple[str, Callable[[EventBlock], EventBlock]]] = [
 ]
 
 
-def test_what_the_steps_made_is_right() -> None:
+def test_block_made_by_the_steps_is_valid() -> None:
     block = good_block()
     assert len(block.number) > 5
     verify(block, SOURCE)
 
 
 @pytest.mark.parametrize(("reason", "spoil"), DEFECTS)
-def test_every_defect_is_found_and_named(
+def test_each_defect_is_found_and_named(
     reason: str, spoil: Callable[[EventBlock], EventBlock]
 ) -> None:
     with pytest.raises(BadData, match=reason):
         verify(spoil(good_block()), SOURCE)
 
 
-def test_events_out_of_the_order_of_time_are_found() -> None:
+def test_events_out_of_time_order_are_found() -> None:
     block = good_block()
     size = int(block.sizes[0])
     hits = np.concatenate((block.hits[size:], block.hits[:size]))
@@ -89,7 +89,7 @@ def test_events_out_of_the_order_of_time_are_found() -> None:
         verify(swapped, SOURCE)
 
 
-def test_the_histograms_count_every_event_and_hit() -> None:
+def test_histograms_count_each_event_and_hit() -> None:
     block = good_block()
     monitoring = monitor(block)
     totals = {

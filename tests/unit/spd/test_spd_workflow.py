@@ -1,4 +1,4 @@
-"""The workflow's text agrees with the programs it calls."""
+"""The workflow agrees with the programs that it calls."""
 
 import tomllib
 from pathlib import Path
@@ -20,7 +20,7 @@ def workflow() -> dict[str, Any]:
     return document
 
 
-def test_defaults_are_the_programs_own(workflow: dict[str, Any]) -> None:
+def test_defaults_of_the_workflow_equal_those_of_the_programs(workflow: dict[str, Any]) -> None:
     defaults = {
         name: one["default"] for name, one in workflow["inputs"].items() if "default" in one
     }
@@ -32,13 +32,13 @@ def test_defaults_are_the_programs_own(workflow: dict[str, Any]) -> None:
     }
 
 
-def test_every_tool_is_an_installed_program(workflow: dict[str, Any]) -> None:
+def test_each_tool_is_an_installed_program(workflow: dict[str, Any]) -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
     tools = {step["run"]["baseCommand"] for step in workflow["steps"].values()}
     assert tools - scripts.keys() == set()
 
 
-def test_nothing_needs_javascript() -> None:
+def test_workflow_uses_no_javascript() -> None:
     text = WORKFLOW.read_text()
     assert "InlineJavascriptRequirement" not in text
     assert "${" not in text

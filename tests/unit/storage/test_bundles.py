@@ -1,5 +1,5 @@
-"""Bundles: what goes in comes out, the same every time, and nothing of an archive goes where it
-should not."""
+"""Tests of bundles: values are unpacked as they were packed, packing is reproducible, and archives
+cannot write elsewhere."""
 
 import io
 import json
@@ -45,7 +45,7 @@ def value_of(folder: Path) -> dict[str, Any]:
     return {"number": 3, "reads": [reads, reads], "tree": tree, "literal": literal, "none": None}
 
 
-def test_a_value_comes_out_with_all_its_files(made: Path, tmp_path: Path) -> None:
+def test_unpacked_value_has_all_its_files(made: Path, tmp_path: Path) -> None:
     pack(value_of(made), tmp_path / "one.tar")
     found = unpack(tmp_path / "one.tar", tmp_path / "out")
     assert (found["number"], found["none"], found["literal"]) == (
@@ -67,7 +67,7 @@ def test_a_value_comes_out_with_all_its_files(made: Path, tmp_path: Path) -> Non
     assert (tree / "empty").is_dir()
 
 
-def test_the_same_value_gives_the_same_bytes(made: Path, tmp_path: Path) -> None:
+def test_same_value_gives_the_same_archive(made: Path, tmp_path: Path) -> None:
     pack(value_of(made), tmp_path / "one.tar")
     for path in made.rglob("*"):
         os.utime(path, (1, 1))
@@ -86,7 +86,7 @@ def test_the_same_value_gives_the_same_bytes(made: Path, tmp_path: Path) -> None
         "other/0/a",
     ],
 )
-def test_nothing_is_written_outside(name: str, tmp_path: Path) -> None:
+def test_member_outside_the_bundle_is_refused(name: str, tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "bad.tar", "w") as archive:
         archive.addfile(tarfile.TarInfo(name), io.BytesIO(b""))
     with pytest.raises(BundleError, match="no place in a bundle"):
@@ -94,7 +94,7 @@ def test_nothing_is_written_outside(name: str, tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*out*"))
 
 
-def test_links_of_an_archive_are_refused(tmp_path: Path) -> None:
+def test_link_in_an_archive_is_refused(tmp_path: Path) -> None:
     link = tarfile.TarInfo("files/0/passwd")
     link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
     with tarfile.open(tmp_path / "bad.tar", "w") as archive:
@@ -104,7 +104,7 @@ def test_links_of_an_archive_are_refused(tmp_path: Path) -> None:
 
 
 def archive_of(path: Path, value: Any, *members: tarfile.TarInfo) -> Path:
-    """Write a bundle as anybody may write it, with a file ``files/0/a``."""
+    """Write a bundle with a file ``files/0/a``, as any program could write it."""
     content = json.dumps(value).encode()
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
         for member in (tarfile.TarInfo("files/0/a"), *members):
@@ -136,7 +136,7 @@ A_FILE = {"class": "File", "basename": "a", "location": "files/0/a"}
         ({"size": float("nan")}, "NaN"),
     ],
 )
-def test_value_leads_to_files_of_its_own_archive(
+def test_value_that_names_files_outside_its_archive_is_refused(
     fields: dict[str, Any], why: str, tmp_path: Path
 ) -> None:
     (tmp_path / "secret").write_text("secret")
@@ -154,7 +154,7 @@ def test_path_in_a_value_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_sparse_file_of_an_archive_is_refused(tmp_path: Path) -> None:
-    """A few bytes may say that it is of many TB, which takes hours to write."""
+    """A few bytes can declare a file of many TB, which would take hours to write."""
     sparse = tarfile.TarInfo("files/0/b")
     sparse.size = 512
     sparse.pax_headers = {
@@ -169,13 +169,13 @@ def test_sparse_file_of_an_archive_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["files/0/a/below", "files/0/" + "n" * 300])
-def test_names_without_a_place_are_no_fault_of_the_node(name: str, tmp_path: Path) -> None:
+def test_member_name_that_cannot_be_created_is_a_bundle_error(name: str, tmp_path: Path) -> None:
     bad = archive_of(tmp_path / "bad.tar", A_FILE, tarfile.TarInfo(name))
     with pytest.raises(BundleError, match=r"bad\.tar is no bundle"):
         unpack(bad, tmp_path / "in")
 
 
-def test_what_is_no_bundle_is_told(tmp_path: Path) -> None:
+def test_file_that_is_not_a_bundle_raises_an_error(tmp_path: Path) -> None:
     (tmp_path / "text.tar").write_text("no archive")
     with pytest.raises(BundleError, match=r"text\.tar is no bundle"):
         unpack(tmp_path / "text.tar", tmp_path)
@@ -185,7 +185,7 @@ def test_what_is_no_bundle_is_told(tmp_path: Path) -> None:
         unpack(tmp_path / "empty.tar", tmp_path)
 
 
-def test_what_cannot_be_kept_is_told(tmp_path: Path) -> None:
+def test_value_that_cannot_be_packed_raises_an_error(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "round").mkdir()
     (tmp_path / "round" / "again").symlink_to(tmp_path / "round")
@@ -201,13 +201,15 @@ def test_what_cannot_be_kept_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["a/b", "..", ".", "a\0b"])
-def test_names_are_of_files_in_their_folder(name: str, made: Path, tmp_path: Path) -> None:
+def test_basename_that_is_not_a_plain_name_is_not_packed(
+    name: str, made: Path, tmp_path: Path
+) -> None:
     for value in ({"path": str(made / "a b#1.bam")}, {"contents": "x"}):
         with pytest.raises(BundleError, match="is no name of a file"):
             pack({"class": "File", "basename": name, **value}, tmp_path / "x.tar")
 
 
-def test_of_files_beside_one_another_none_takes_the_place_of_another(
+def test_files_with_the_same_name_are_packed_under_different_names(
     made: Path, tmp_path: Path
 ) -> None:
     (made / "tree" / "x").write_text("in the tree")
@@ -227,12 +229,12 @@ def test_of_files_beside_one_another_none_takes_the_place_of_another(
     assert [path_of(file).read_text() for file in every] == ["above it", "in the tree", "reads"]
 
 
-def test_values_that_not_everybody_can_read_are_not_kept(tmp_path: Path) -> None:
+def test_nan_in_a_value_is_not_packed(tmp_path: Path) -> None:
     with pytest.raises(BundleError, match=r"^n\[1\] is NaN, and JSON has no such number"):
         pack({"n": [1, float("nan")]}, tmp_path / "x.tar")
 
 
-def test_folders_too_deep_are_not_kept(tmp_path: Path) -> None:
+def test_too_deep_folder_is_not_packed(tmp_path: Path) -> None:
     (tmp_path / "/".join("d" * 101)).mkdir(parents=True)
     pack({"class": "Directory", "path": str(tmp_path / "d" / "d")}, tmp_path / "x.tar")
     with pytest.raises(BundleError, match="lies more than 100 folders deep"):
@@ -240,7 +242,7 @@ def test_folders_too_deep_are_not_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("value", [b"[" * 5000, b"9" * 5000])
-def test_a_value_that_cannot_be_read_makes_no_bundle(value: bytes, tmp_path: Path) -> None:
+def test_archive_with_an_unreadable_value_is_not_a_bundle(value: bytes, tmp_path: Path) -> None:
     with tarfile.open(tmp_path / "x.tar", "w") as archive:
         member = tarfile.TarInfo("value.json")
         member.size = len(value)
@@ -249,7 +251,7 @@ def test_a_value_that_cannot_be_read_makes_no_bundle(value: bytes, tmp_path: Pat
         unpack(tmp_path / "x.tar", tmp_path / "out")
 
 
-def test_many_files_take_little_memory(tmp_path: Path) -> None:
+def test_packing_of_many_files_takes_little_memory(tmp_path: Path) -> None:
     (folder := tmp_path / "d").mkdir()
     (folder / "0").touch()
     for number in range(1, 5_000):

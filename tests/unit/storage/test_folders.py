@@ -1,4 +1,4 @@
-"""Which local folder is which, whatever path leads there; and whether a storage can be used."""
+"""Tests of how local folders are identified and whether a storage can be used."""
 
 import uuid
 from pathlib import Path
@@ -17,7 +17,7 @@ from sluice.storage import (
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """``a/b``, ``ab``, and ``link``, which is ``a``."""
+    """Return a folder with ``a/b``, ``ab`` and ``link``, which leads to ``a``."""
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / "ab").mkdir()
     (tmp_path / "link").symlink_to("a")
@@ -39,12 +39,14 @@ def tree(tmp_path: Path) -> Path:
         ("missing", "a", False),
     ],
 )
-def test_folders_hold_others(tree: Path, outer: str, inner: str, answer: bool) -> None:
+def test_folder_holds_the_folders_below_it(
+    tree: Path, outer: str, inner: str, answer: bool
+) -> None:
     assert folder_at(f"{tree}/{outer}").holds(folder_at(f"{tree}/{inner}")) is answer
     assert folder_at("/").holds(folder_at(f"{tree}/{inner}"))
 
 
-def test_only_a_folder_that_is_there_has_an_identity(tree: Path) -> None:
+def test_only_an_existing_folder_has_an_identity(tree: Path) -> None:
     (tree / "file").touch()
     assert folder_at(f"{tree}/a").identity == folder_at(f"{tree}/link").identity is not None
     assert folder_at(f"{tree}/missing").identity is folder_at(f"{tree}/file").identity is None
@@ -54,7 +56,7 @@ def test_only_a_folder_that_is_there_has_an_identity(tree: Path) -> None:
     ("path", "answer"),
     [("b", False), ("b/x", False), ("door", True), ("door/x/y", True), ("b/to", True)],
 )
-def test_links_are_found_below_a_storage_not_on_the_way_to_it(
+def test_links_count_below_a_storage_and_not_in_the_path_of_the_storage(
     tree: Path, path: str, answer: bool
 ) -> None:
     (tree / "a" / "door").symlink_to("b")
@@ -67,7 +69,7 @@ def test_links_are_found_below_a_storage_not_on_the_way_to_it(
     assert not through_link("s3://b", f"s3://b/{path}")
 
 
-def test_a_folder_is_not_removed_through_a_link(tree: Path) -> None:
+def test_folder_is_not_removed_through_a_link(tree: Path) -> None:
     (tree / "store").mkdir()
     (tree / "store" / "door").symlink_to(tree / "a")
     (tree / "store" / "inner").symlink_to("real")
@@ -80,13 +82,13 @@ def test_a_folder_is_not_removed_through_a_link(tree: Path) -> None:
     assert (tree / "store" / "real").is_dir()
 
 
-def test_a_storage_that_works_is_left_as_it_was(tmp_path: Path) -> None:
+def test_probe_leaves_a_storage_unchanged(tmp_path: Path) -> None:
     probe(f"file://{tmp_path}", read_only=False)
     assert list(tmp_path.iterdir()) == []
     probe(f"memory://{uuid.uuid4().hex}/a", read_only=False)
 
 
-def test_a_storage_that_is_only_read_is_not_written_to(tmp_path: Path) -> None:
+def test_probe_does_not_write_to_a_read_only_storage(tmp_path: Path) -> None:
     before = tmp_path.stat().st_mtime_ns
     probe(f"file://{tmp_path}", read_only=True)
     assert tmp_path.stat().st_mtime_ns == before
@@ -104,7 +106,7 @@ def test_a_storage_that_is_only_read_is_not_written_to(tmp_path: Path) -> None:
         ("nonsense://bucket", False, "no driver for this protocol"),
     ],
 )
-def test_a_storage_that_does_not_work_is_told_with_the_reason(
+def test_probe_of_a_broken_storage_raises_an_error_with_the_reason(
     tmp_path: Path, url: str, read_only: bool, reason: str
 ) -> None:
     (tmp_path / "file").touch()

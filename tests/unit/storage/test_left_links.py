@@ -1,4 +1,4 @@
-"""Links that somebody left in a folder of a storage are removed, and followed nowhere."""
+"""Tests that links in a folder of a storage are removed and never followed."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from sluice.storage import BehindLink, local_url
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """A storage with one folder, beside a folder that is none of it."""
+    """Return a storage with a folder, beside a folder outside the storage."""
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "kept").write_text("kept")
     (tmp_path / "storage" / "set").mkdir(parents=True)
@@ -26,7 +26,7 @@ def test_link_is_removed_wherever_it_leads(root: Path, target: str) -> None:
     assert (root.parent / "elsewhere" / "kept").read_text() == "kept"
 
 
-def test_nothing_is_removed_behind_a_link_that_leads_out(root: Path) -> None:
+def test_file_behind_a_link_out_of_the_storage_is_not_removed(root: Path) -> None:
     (root / "out").symlink_to(root.parent / "elsewhere")
     with pytest.raises(BehindLink):
         storage.remove_within(local_url(root), f"{local_url(root)}/out/kept")
@@ -35,7 +35,7 @@ def test_nothing_is_removed_behind_a_link_that_leads_out(root: Path) -> None:
     assert (root.parent / "elsewhere" / "kept").read_text() == "kept"
 
 
-def test_links_that_lead_nowhere_do_not_hide_other_files(root: Path) -> None:
+def test_dangling_links_do_not_hide_other_files(root: Path) -> None:
     (root / "set" / "itself").symlink_to("itself")
     (root / "set" / "nothing").symlink_to("gone")
     (root / "set" / "file").write_text("x")

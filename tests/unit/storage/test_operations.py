@@ -1,5 +1,4 @@
-"""Every operation on both kinds of storage: a local folder, and one behind fsspec (its memory file
-system)."""
+"""Tests of each operation on a local storage and on an fsspec storage (the memory file system)."""
 
 import errno
 import os
@@ -47,7 +46,7 @@ def names(root: str) -> list[str]:
     return [entry.name for entry in storage.entries(root)]
 
 
-def test_put_then_fetch_gives_the_content_back(root: str, source: Path, tmp_path: Path) -> None:
+def test_fetch_returns_the_content_that_was_put(root: str, source: Path, tmp_path: Path) -> None:
     stored = storage.put(source, f"{root}/deep/er/ü 1.dat")
     assert stored == storage.Stored(len(CONTENT), checksum(CONTENT))
     storage.fetch(
@@ -60,8 +59,8 @@ def test_put_then_fetch_gives_the_content_back(root: str, source: Path, tmp_path
 
 @pytest.mark.parametrize("name", ["a::b", "a::file:", "[a]", "*", "a;b", "a%41", "~"])
 @pytest.mark.parametrize("scheme", ["file", "local"])
-def test_a_name_is_that_file_s_alone(scheme: str, source: Path, tmp_path: Path, name: str) -> None:
-    """Some have a meaning to drivers, to shells, in URLs. ``local``: by a driver."""
+def test_special_names_are_literal(scheme: str, source: Path, tmp_path: Path, name: str) -> None:
+    """Some of them have a meaning to drivers, shells or URLs. ``local`` is served by a driver."""
     root = f"{scheme}://{tmp_path}/storage"
     storage.put_bytes(b"another's", f"{root}/a")
     stored = storage.put(source, f"{root}/{name}")
@@ -74,11 +73,10 @@ def test_a_name_is_that_file_s_alone(scheme: str, source: Path, tmp_path: Path, 
 @pytest.mark.parametrize("given", [False, True])
 @pytest.mark.parametrize("names", [1, 2])
 @pytest.mark.parametrize("there", [False, True], ids=["new", "in place of another"])
-def test_put_of_an_open_file_is_of_that_file_whatever_its_name_leads_to_by_now(
+def test_put_open_stores_the_open_file_even_if_its_path_is_replaced(
     root: str, source: Path, tmp_path: Path, *, given: bool, names: int, there: bool
 ) -> None:
-    """It becomes the storage's own where it is given away and has one name, so that it need not be
-    copied."""
+    """A file that is given away and has a single name is moved instead of copied."""
     if there:
         storage.put_bytes(b"old", f"{root}/a")
     for number in range(1, names):
@@ -93,9 +91,7 @@ def test_put_of_an_open_file_is_of_that_file_whatever_its_name_leads_to_by_now(
     assert own is not (given and names == 1 and not there and root.startswith("file://"))
 
 
-def test_put_of_a_link_writes_the_content_not_the_link(
-    root: str, source: Path, tmp_path: Path
-) -> None:
+def test_put_of_a_link_writes_the_content(root: str, source: Path, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(source)
     storage.put(link, f"{root}/a")
@@ -103,13 +99,13 @@ def test_put_of_a_link_writes_the_content_not_the_link(
     storage.verify(f"{root}/a", checksum=checksum(CONTENT), size=len(CONTENT))
 
 
-def test_put_replaces_what_stood_there(root: str, source: Path) -> None:
+def test_put_replaces_an_existing_file(root: str, source: Path) -> None:
     storage.put_bytes(b"old", f"{root}/a")
     storage.put(source, f"{root}/a")
     storage.verify(f"{root}/a", checksum=checksum(CONTENT), size=len(CONTENT))
 
 
-def test_put_of_nothing_is_missing(root: str, tmp_path: Path) -> None:
+def test_put_of_a_missing_file_raises_file_missing(root: str, tmp_path: Path) -> None:
     with pytest.raises(FileMissing):
         storage.put(tmp_path / "nothing", f"{root}/a")
     assert names(root) == []
@@ -120,7 +116,7 @@ def test_put_of_nothing_is_missing(root: str, tmp_path: Path) -> None:
     [0, 1, 2, 3],
     ids=["before all", "while it is read", "while it is read back", "at its end"],
 )
-def test_put_is_broken_off_and_leaves_nothing(root: str, source: Path, after: int) -> None:
+def test_interrupted_put_leaves_no_files(root: str, source: Path, after: int) -> None:
     calls: list[int] = []
 
     class NobodyWaits(Exception): ...
@@ -133,25 +129,25 @@ def test_put_is_broken_off_and_leaves_nothing(root: str, source: Path, after: in
     if after >= 2 and root.startswith("memory"):
         storage.put(
             source, f"{root}/a", check=check
-        )  # what is read back from afar is not asked for
+        )  # There is no check while a remote file is read back.
         return
     with pytest.raises((NobodyWaits, StorageUnavailable)):
         storage.put(source, f"{root}/a", check=check)
     assert names(root) == []
 
 
-def test_put_bytes(root: str) -> None:
+def test_put_bytes_stores_the_content(root: str) -> None:
     assert storage.put_bytes(b"log", f"{root}/logs/1.log") == storage.Stored(3, checksum(b"log"))
     assert names(root) == ["1.log"]
 
 
-def test_fetch_of_a_missing_file(root: str, tmp_path: Path) -> None:
+def test_fetch_of_a_missing_file_raises_file_missing(root: str, tmp_path: Path) -> None:
     with pytest.raises(FileMissing) as caught:
         storage.fetch(f"{root}/no", tmp_path / "to", checksum=None, size=None)
     assert caught.value.url == f"{root}/no"
 
 
-def test_fetch_of_changed_content_leaves_nothing(root: str, tmp_path: Path) -> None:
+def test_fetch_of_changed_content_leaves_no_files(root: str, tmp_path: Path) -> None:
     storage.put_bytes(b"changed", f"{root}/a")
     target = tmp_path / "work" / "a"
     target.parent.mkdir()
@@ -166,14 +162,14 @@ def test_fetch_of_changed_content_leaves_nothing(root: str, tmp_path: Path) -> N
     assert list(target.parent.iterdir()) == []
 
 
-def test_fetch_replaces_what_stood_there(root: str, tmp_path: Path) -> None:
+def test_fetch_replaces_an_existing_file(root: str, tmp_path: Path) -> None:
     storage.put_bytes(b"new", f"{root}/a")
     (tmp_path / "to").write_text("old")
     storage.fetch(f"{root}/a", tmp_path / "to", checksum=None, size=None)
     assert (tmp_path / "to").read_bytes() == b"new"
 
 
-def test_copy_verifies_and_may_be_repeated(root: str) -> None:
+def test_copy_verifies_the_content_and_can_be_repeated(root: str) -> None:
     storage.put_bytes(CONTENT, f"{root}/a")
     for _ in range(2):
         stored = storage.copy(
@@ -183,7 +179,7 @@ def test_copy_verifies_and_may_be_repeated(root: str) -> None:
     assert names(root) == ["a", "b"]
 
 
-def test_copy_overwrites_a_target_that_is_wrong(root: str) -> None:
+def test_copy_overwrites_a_wrong_target(root: str) -> None:
     storage.put_bytes(b"right", f"{root}/a")
     storage.put_bytes(b"wrong", f"{root}/b")
     storage.copy(f"{root}/a", f"{root}/b", checksum=checksum(b"right"), size=5)
@@ -204,21 +200,21 @@ def test_copy_of_a_missing_source_names_the_source(root: str) -> None:
     assert caught.value.url == f"{root}/no"
 
 
-def test_copy_from_one_kind_to_the_other(tmp_path: Path, source: Path) -> None:
+def test_copy_between_local_and_remote_keeps_the_content(tmp_path: Path, source: Path) -> None:
     away, home = f"memory://{uuid.uuid4().hex}/a", f"file://{tmp_path}/home/a"
     storage.copy(f"file://{source}", away, checksum=checksum(CONTENT), size=len(CONTENT))
     storage.copy(away, home, checksum=checksum(CONTENT), size=len(CONTENT))
     storage.verify(home, checksum=checksum(CONTENT), size=len(CONTENT))
 
 
-def test_remove_says_whether_it_was_there(root: str) -> None:
+def test_remove_returns_whether_the_file_existed(root: str) -> None:
     storage.put_bytes(b"x", f"{root}/sub/a")
     assert storage.remove(f"{root}/sub/a")
     assert not storage.remove(f"{root}/sub/a")
     assert not storage.remove(f"{root}/never/a")
 
 
-def test_remove_within_a_storage_alone(root: str) -> None:
+def test_remove_within_removes_only_files_of_the_storage(root: str) -> None:
     for name in ("store/set/a.dat", "other/b.dat"):
         storage.put_bytes(CONTENT, f"{root}/{name}")
     assert storage.remove_within(f"{root}/store", f"{root}/store/set/a.dat")
@@ -229,7 +225,7 @@ def test_remove_within_a_storage_alone(root: str) -> None:
     assert names(root) == ["b.dat"]
 
 
-def test_a_link_made_at_the_last_moment_leads_nowhere(tmp_path: Path) -> None:
+def test_remove_below_does_not_follow_a_link(tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "b.dat").touch()
     (tmp_path / "store").mkdir()
@@ -244,7 +240,7 @@ def test_a_link_made_at_the_last_moment_leads_nowhere(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("root", ["store", "store-by-link"])
-def test_no_link_within_a_storage_is_followed_to_remove_a_file(tmp_path: Path, root: str) -> None:
+def test_remove_within_does_not_follow_links_below_the_storage(tmp_path: Path, root: str) -> None:
     (tmp_path / "store" / "set").mkdir(parents=True)
     (tmp_path / "store-by-link").symlink_to("store")
     kept = tmp_path / "store" / "set" / "a.dat"
@@ -254,14 +250,14 @@ def test_no_link_within_a_storage_is_followed_to_remove_a_file(tmp_path: Path, r
     url = f"file://{tmp_path}/{root}"
     with pytest.raises(BehindLink, match="is reached through a link"):
         storage.remove_within(url, f"{url}/door/a.dat")
-    assert storage.remove_within(url, f"{url}/file"), "the link, not what it leads to"
+    assert storage.remove_within(url, f"{url}/file"), "the link is removed and its target is kept"
     assert kept.exists()
     assert storage.remove_within(url, f"{url}/set/a.dat"), (
-        "links on the way to the storage are nobody's concern"
+        "links in the path of the storage are allowed"
     )
 
 
-def test_remove_folder_only_when_empty(root: str) -> None:
+def test_remove_folder_removes_only_an_empty_folder(root: str) -> None:
     storage.put_bytes(b"x", f"{root}/sub/a")
     assert not storage.remove_folder_within(root, f"{root}/sub")
     assert names(root) == ["a"]
@@ -270,7 +266,7 @@ def test_remove_folder_only_when_empty(root: str) -> None:
     assert storage.remove_folder_within(root, f"{root}/sub")
 
 
-def test_entries_of_a_tree(root: str) -> None:
+def test_entries_lists_all_files_of_a_tree(root: str) -> None:
     for name in ("b", "sub/a", "sub/deep/c d"):
         storage.put_bytes(name.encode(), f"{root}/{name}")
     found = storage.entries(root)
@@ -302,12 +298,12 @@ def test_file_url_with_a_relative_path_is_refused(
     assert list(tmp_path.iterdir()) == [source]
 
 
-def test_unknown_protocol() -> None:
+def test_unknown_protocol_raises_storage_unavailable() -> None:
     with pytest.raises(StorageUnavailable, match="no driver for this protocol"):
         storage.remove("nosuch://x/y")
 
 
-def test_full_disk_says_so_and_leaves_nothing(
+def test_put_on_a_full_disk_raises_storage_full_and_leaves_no_files(
     tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
@@ -319,19 +315,19 @@ def test_full_disk_says_so_and_leaves_nothing(
     assert list((tmp_path / "storage").iterdir()) == []
 
 
-def test_no_access_is_not_the_same_as_missing(tmp_path: Path) -> None:
+def test_put_below_a_file_raises_storage_unavailable(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("x")
     with pytest.raises(StorageUnavailable):
         storage.put_bytes(b"x", f"file://{tmp_path}/file/below")
 
 
-def test_checksum_of(source: Path) -> None:
+def test_checksum_of_returns_the_sha256_digest_of_a_file(source: Path) -> None:
     assert storage.checksum_of(source) == checksum(CONTENT)
     with pytest.raises(FileMissing):
         storage.checksum_of(source.with_name("no"))
 
 
-def test_temporary_files_are_told_apart(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_temporary_files_are_recognized(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from sluice.storage.entries import temporary_name  # noqa: PLC0415
 
     storage.put_bytes(b"x", f"{root}/{temporary_name()}")
@@ -339,7 +335,7 @@ def test_temporary_files_are_told_apart(root: str, monkeypatch: pytest.MonkeyPat
     assert not storage.is_temporary("a.part")
 
 
-def test_a_file_comes_as_a_copy_or_as_a_link_by_its_size(
+def test_fetch_copies_small_files_and_links_large_ones(
     root: str, source: Path, tmp_path: Path
 ) -> None:
     stored = storage.put(source, f"{root}/a")
@@ -354,7 +350,7 @@ def test_a_file_comes_as_a_copy_or_as_a_link_by_its_size(
     storage.verify(f"{root}/a", checksum=stored.checksum, size=stored.size)
 
 
-def test_a_copy_of_something_else_is_not_left(root: str, source: Path, tmp_path: Path) -> None:
+def test_fetch_deletes_a_copy_with_wrong_checksum(root: str, source: Path, tmp_path: Path) -> None:
     storage.put(source, f"{root}/a")
     with pytest.raises(ChecksumMismatch):
         storage.fetch(
@@ -368,7 +364,7 @@ def test_a_copy_of_something_else_is_not_left(root: str, source: Path, tmp_path:
 
 
 @pytest.mark.parametrize("before", [b"", b"short", CONTENT * 2], ids=["empty", "shorter", "longer"])
-def test_a_copy_may_be_written_over_a_file(
+def test_fetch_can_overwrite_an_existing_file_in_place(
     root: str, source: Path, tmp_path: Path, before: bytes
 ) -> None:
     stored = storage.put(source, f"{root}/f.dat")
@@ -384,7 +380,7 @@ def test_a_copy_may_be_written_over_a_file(
     assert to.read_bytes() == source.read_bytes()
 
 
-def test_who_may_execute_a_file_may_execute_its_copies(tmp_path: Path, source: Path) -> None:
+def test_copies_keep_the_executable_permission(tmp_path: Path, source: Path) -> None:
     source.chmod(0o755)
     for number, path in enumerate((source, tmp_path / "plain")):
         path.write_bytes(CONTENT)

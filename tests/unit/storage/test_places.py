@@ -1,5 +1,5 @@
-"""Invariant 4, last part: nothing outside a storage's root is ever named by a URL that counts as
-inside."""
+"""Tests that no URL that counts as inside a storage names a file outside its root (last part of
+invariant 4)."""
 
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from sluice.storage import OutsideStorage, local_path, local_url, require_within
         "a#b?c=d",
     ],
 )
-def test_inside(tmp_path: Path, relative: str) -> None:
+def test_paths_below_the_root_are_inside(tmp_path: Path, relative: str) -> None:
     assert within(local_url(tmp_path), f"{local_url(tmp_path)}/{relative}")
 
 
@@ -44,17 +44,17 @@ def test_inside(tmp_path: Path, relative: str) -> None:
         "a\x00b",
     ],
 )
-def test_outside(tmp_path: Path, relative: str) -> None:
+def test_paths_that_leave_the_root_are_outside(tmp_path: Path, relative: str) -> None:
     root = tmp_path / "storage"
     root.mkdir()
     assert not within(local_url(root), f"{local_url(root)}/{relative}")
 
 
-def test_a_sibling_whose_name_begins_alike_is_outside(tmp_path: Path) -> None:
+def test_sibling_folder_with_the_same_prefix_is_outside(tmp_path: Path) -> None:
     assert not within(f"file://{tmp_path}/a", f"file://{tmp_path}/ab/x")
 
 
-def test_symbolic_link_leading_out_is_outside(tmp_path: Path) -> None:
+def test_symbolic_link_out_of_the_storage_is_outside(tmp_path: Path) -> None:
     root, other = tmp_path / "root", tmp_path / "other"
     root.mkdir()
     other.mkdir()
@@ -68,20 +68,20 @@ def test_symbolic_link_leading_out_is_outside(tmp_path: Path) -> None:
     assert caught.value.storage_url == local_url(root)
 
 
-def test_a_storage_reached_by_a_link_still_holds_its_files(tmp_path: Path) -> None:
+def test_files_of_a_storage_behind_a_link_are_inside(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "storage").symlink_to(tmp_path / "real")
     (tmp_path / "real" / "a").write_text("x")
     assert within(f"file://{tmp_path}/storage", f"file://{tmp_path}/storage/a")
 
 
-def test_other_protocols_and_hosts_are_outside() -> None:
+def test_urls_of_other_protocols_and_buckets_are_outside() -> None:
     assert within("s3://bucket/in", "s3://bucket/in/a")
     assert not within("s3://bucket/in", "s3://other/in/a")
     assert not within("s3://bucket/in", "file:///bucket/in/a")
 
 
-def test_local_paths_are_literal() -> None:
+def test_local_paths_are_not_percent_decoded() -> None:
     assert local_path("file:///a%20b") == "/a%20b"
     assert local_path("file://localhost/a") == "/a"
     assert local_path("file://server/a") is None

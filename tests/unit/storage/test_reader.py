@@ -1,4 +1,4 @@
-"""Files read at any place of them, on both kinds of storage."""
+"""Tests of readers that read any part of a file, on a local and a remote storage."""
 
 import os
 import uuid
@@ -30,12 +30,12 @@ def test_parts_are_read_in_any_order(url: str) -> None:
         assert reader.read(len(CONTENT), 10) == b""
 
 
-def test_what_is_not_there(url: str) -> None:
+def test_reader_of_a_missing_file_raises_file_missing(url: str) -> None:
     with pytest.raises(FileMissing):
         storage.open_reader(url + ".gone")
 
 
-def test_only_regular_files_are_read(tmp_path: Path) -> None:
+def test_reader_of_a_file_that_is_not_regular_raises_no_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", tmp_path, Path("/dev/zero")):
         with pytest.raises(NoFile, match="no regular file"):

@@ -1,4 +1,4 @@
-"""Only regular files of local storages are read, whatever has taken the place of a file."""
+"""Test that only regular files of local storages are read."""
 
 import os
 from hashlib import sha256
@@ -14,8 +14,10 @@ CHECKSUM = f"sha256:{sha256(b'hi').hexdigest()}"
 
 @pytest.mark.parametrize("size", [None, 2])
 @pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
-def test_only_regular_files_are_read(kind: str, size: int | None, tmp_path: Path) -> None:
-    """A pipe would be waited for; a device would fill the disk of the node."""
+def test_fetch_and_copy_read_only_regular_files(
+    kind: str, size: int | None, tmp_path: Path
+) -> None:
+    """A read from a pipe would block, and a device would fill the disk of the node."""
     lying = tmp_path / "lying"
     match kind:
         case "pipe":

@@ -1,4 +1,5 @@
-"""Files with holes keep them wherever Sluice copies them, and their checksum is that of zeros."""
+"""Tests that sparse files stay sparse when Sluice copies them, and that holes count as zeros in
+checksums."""
 
 import os
 from collections.abc import Callable
@@ -16,7 +17,7 @@ from sluice.storage import Stored
 MB = 1 << 20
 GB = 1 << 30
 DATA = b"hit " * 1024
-#: Where the data begin, in files of 8 MB.
+#: Offsets of the data in files of 8 MB.
 PLACES = {
     "at the start": [0],
     "in the middle": [3 * MB + 5],
@@ -32,7 +33,7 @@ def sparse(path: Path, size: int, places: list[int]) -> Path:
             file.seek(place)
             file.write(DATA)
         file.truncate(size)
-    assert blocks(path) <= 64, "this file system makes no holes: set TMPDIR to one that does"
+    assert blocks(path) <= 64, "this file system has no sparse files: set TMPDIR to another one"
     return path
 
 
@@ -89,16 +90,16 @@ WAYS = [_fetch_remote, _put, _put_open, _copy, _fetch, _fetch_over_another, _kee
 
 @pytest.mark.parametrize("places", PLACES.values(), ids=PLACES)
 @pytest.mark.parametrize("way", WAYS)
-def test_a_copy_has_the_same_content_and_holes(
+def test_copy_has_the_content_and_the_holes_of_a_sparse_file(
     way: Callable[[Path, Path], None], places: list[int], tmp_path: Path
 ) -> None:
     source, target = sparse(tmp_path / "source", 8 * MB, places), tmp_path / "target"
     way(source, target)
     assert target.read_bytes() == source.read_bytes()
-    assert blocks(target) <= 4096, "in a file of 16 384 blocks"
+    assert blocks(target) <= 4096, "a full file would have 16 384 blocks"
 
 
-def test_a_large_sparse_file_takes_no_room_on_a_storage(tmp_path: Path) -> None:
+def test_large_sparse_file_takes_little_room_on_a_storage(tmp_path: Path) -> None:
     source = sparse(tmp_path / "source", GB // 4, [GB // 8])
     stored = storage.put(source, storage.local_url(str(tmp_path / "target")))
     with source.open("rb") as file:
@@ -109,7 +110,7 @@ def test_a_large_sparse_file_takes_no_room_on_a_storage(tmp_path: Path) -> None:
     assert blocks(tmp_path / "target") <= 256
 
 
-def test_a_long_hole_can_be_broken_off(tmp_path: Path) -> None:
+def test_put_of_a_long_hole_can_be_interrupted(tmp_path: Path) -> None:
     source = sparse(tmp_path / "source", 8 * MB, [])
     checks: list[None] = []
 

@@ -1,4 +1,4 @@
-"""How many jobs a pilot is given: as many as fit into what it has left."""
+"""Number of jobs that a pilot gets: as many as fit into its free capacity."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts import pilots
-from sluice.contracts.gpus import FreeGpu, Gpu, GpuNeeds
-from sluice.contracts.needs import Needs, Resources
-from sluice.contracts.pilots import LeaseRequest, NodeResources
-from sluice.contracts.resources import Amounts
-from sluice.contracts.states import DeviceType
+from sluice.contracts.common.states import DeviceType
+from sluice.contracts.jobs.gpus import FreeGpu, Gpu, GpuNeeds
+from sluice.contracts.jobs.needs import Needs, Resources
+from sluice.contracts.jobs.resources import Amounts
+from sluice.contracts.pilots import pilots
+from sluice.contracts.pilots.pilots import LeaseRequest, NodeResources
 from tests.unit.gpus import gpu
 from wms.domain.capacity import PATIENCE, PilotCapacity, is_kept_free
 from wms.domain.limits import Limit
@@ -33,7 +33,7 @@ def demand(
     return Demand(UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), ready, needs)
 
 
-def needing(base: Demand, **changes: object) -> Demand:
+def with_needs(base: Demand, **changes: object) -> Demand:
     return replace(base, needs=base.needs.model_copy(update=changes))
 
 
@@ -52,7 +52,7 @@ OFFER = NodeResources(
 
 
 def free_gpu(number: int, share: float = 1.0) -> FreeGpu:
-    """So much of one is left."""
+    """Return what is left of a GPU."""
     return FreeGpu(uuid=f"GPU-{number}", share=share, memory=int(share * GPUS[number].memory))
 
 
@@ -80,24 +80,24 @@ NODE = Amounts(cores=8, ram=1000, gpus=[free_gpu(0), free_gpu(1)])
         (demand(gpu=GpuNeeds(share=0.1, memory=9_000)), 1),
     ],
 )
-def test_as_many_as_fit_together(asked: Demand, offered: int) -> None:
+def test_offer_is_the_number_of_jobs_that_fit_together(asked: Demand, offered: int) -> None:
     assert room(10, NODE).offer(asked) == offered
 
 
-def test_named_resources_and_disk_are_counted() -> None:
+def test_named_resources_and_disk_limit_the_offer() -> None:
     left = NODE.model_copy(update={"named": {"licence": 2.5}, "disk": 1000})
-    licence = needing(demand(), named={"licence": 1})
+    licence = with_needs(demand(), named={"licence": 1})
     assert room(10, left).offer(licence) == 2
-    assert room(10, left).offer(needing(licence, named={"licence": 0.5})) == 5
+    assert room(10, left).offer(with_needs(licence, named={"licence": 0.5})) == 5
     asked = room(10, left)
     asked.take(licence, None)
     assert asked.offer(licence) == 1
     assert asked.offer(demand()) == 7
-    disk = needing(demand(), resources=Resources(ram=100, disk=300))
+    disk = with_needs(demand(), resources=Resources(ram=100, disk=300))
     assert room(10, left).offer(disk) == 3
 
 
-def test_no_more_is_believed_than_the_node_has() -> None:
+def test_claimed_room_beyond_the_capacity_of_the_node_is_ignored() -> None:
     plenty = Amounts(
         cores=1e9,
         ram=2**40,
@@ -112,15 +112,15 @@ def test_no_more_is_believed_than_the_node_has() -> None:
     assert asked.offer(demand(ram=1)) == 8
     assert asked.offer(demand(cores=0.01)) == 10
     assert asked.offer(demand(gpu=GpuNeeds())) == 2
-    assert asked.offer(needing(demand(ram=1), named={"licence": 1})) == 4
-    assert asked.offer(needing(demand(ram=1), named={"other": 1})) == 0
-    disk = needing(demand(), resources=Resources(cores=0.1, ram=1, disk=3000))
+    assert asked.offer(with_needs(demand(ram=1), named={"licence": 1})) == 4
+    assert asked.offer(with_needs(demand(ram=1), named={"other": 1})) == 0
+    disk = with_needs(demand(), resources=Resources(cores=0.1, ram=1, disk=3000))
     assert asked.offer(disk) == 3
 
 
-def test_what_is_limited_over_all_nodes_is_given_up_to_the_limit_and_never_ahead() -> None:
+def test_limited_resource_is_offered_up_to_its_limit_and_never_ahead() -> None:
     limited = replace(
-        needing(demand(), named={"crawler": 2}), limits={"crawler": Limit("crawler", 9, used=2)}
+        with_needs(demand(), named={"crawler": 2}), limits={"crawler": Limit("crawler", 9, used=2)}
     )
     assert room(10, NODE).offer(limited) == 3
     busy = room(10, Amounts(cores=1, ram=500), NODE, ahead=4)
@@ -128,7 +128,7 @@ def test_what_is_limited_over_all_nodes_is_given_up_to_the_limit_and_never_ahead
     assert PilotCapacity(LeaseRequest(jobs=5), OFFER).offer(limited) == 3
 
 
-def test_what_does_not_fit_is_looked_at_only_where_the_pilot_may_be_kept_for_it() -> None:
+def test_misfit_demand_is_considered_only_if_it_may_reserve_the_pilot() -> None:
     small, big = demand(), demand(cores=8)
     waiting = replace(big, waited=PATIENCE + 1)
     kept = replace(big, kept_by=PILOT)
@@ -141,7 +141,7 @@ def test_what_does_not_fit_is_looked_at_only_where_the_pilot_may_be_kept_for_it(
     assert former.worth_looking_at(asked, PILOT) == asked
 
 
-def test_jobs_that_come_after_those_it_has_need_room_by_themselves() -> None:
+def test_job_leased_ahead_needs_room_only_for_itself() -> None:
     busy = Amounts(cores=0, ram=500)
     asked = room(10, busy, NODE, ahead=4)
     assert asked.offer(demand()) == 4
@@ -153,7 +153,7 @@ def test_jobs_that_come_after_those_it_has_need_room_by_themselves() -> None:
         assert asked.offer(demand()) == left
 
 
-def test_of_the_jobs_that_it_asks_for_some_come_after_what_it_has() -> None:
+def test_number_of_jobs_leased_ahead_is_limited() -> None:
     assert room(2, NODE, ahead=1).offer(demand()) == 2
     asked = room(2, Amounts(cores=0, ram=500), NODE, ahead=1)
     assert asked.offer(demand()) == 1
@@ -161,7 +161,7 @@ def test_of_the_jobs_that_it_asks_for_some_come_after_what_it_has() -> None:
     assert (asked.jobs, asked.offer(demand())) == (1, 0)
 
 
-def test_a_pilot_of_the_release_before_gets_what_it_asks_for() -> None:
+def test_pilot_of_the_previous_release_gets_as_many_jobs_as_it_asks_for() -> None:
     asked = PilotCapacity(LeaseRequest(jobs=5), OFFER)
     assert (asked.offer(demand(cores=8)), asked.offer(demand(ready=2)), asked.most_ram) == (
         5,
@@ -172,7 +172,7 @@ def test_a_pilot_of_the_release_before_gets_what_it_asks_for() -> None:
     assert asked.jobs == 4
 
 
-def test_a_pilot_is_kept_free_for_what_has_waited_and_for_nothing_else() -> None:
+def test_pilot_is_reserved_only_for_a_demand_that_has_waited() -> None:
     fresh, old = demand(cores=8), replace(demand(cores=8), waited=PATIENCE + 1)
     assert (is_kept_free(fresh, PILOT), is_kept_free(old, PILOT)) == (False, None)
     kept = replace(old, kept_by=PILOT)
@@ -202,7 +202,9 @@ _demands = st.builds(
 
 
 @given(free=_amounts, demands=st.lists(_demands, max_size=8), jobs=st.integers(1, 20))
-def test_never_more_than_is_free(free: Amounts, demands: list[Demand], jobs: int) -> None:
+def test_offered_jobs_never_exceed_the_free_capacity(
+    free: Amounts, demands: list[Demand], jobs: int
+) -> None:
     asked, given_ = room(jobs, free), list[Demand]()
     for wanted in demands:
         for _ in range(asked.offer(wanted)):
@@ -218,12 +220,10 @@ def test_never_more_than_is_free(free: Amounts, demands: list[Demand], jobs: int
 
 
 @given(free=_amounts, wanted=_demands, jobs=st.integers(1, 20))
-def test_no_room_is_left_for_a_job_that_could_have_been_given(
-    free: Amounts, wanted: Demand, jobs: int
-) -> None:
+def test_offer_leaves_no_room_for_another_job(free: Amounts, wanted: Demand, jobs: int) -> None:
     offered = room(jobs, free).offer(wanted)
     one_more = offered + 1
-    # More than its node has it is not believed to have.
+    # A pilot cannot have more than its node.
     over = (
         one_more * wanted.needs.resources.cores > free.cores + 1e-6
         or one_more * wanted.ram > min(free.ram, OFFER.ram)
@@ -235,7 +235,7 @@ def test_no_room_is_left_for_a_job_that_could_have_been_given(
 
 
 def _places(device: Gpu, left: FreeGpu, needs: GpuNeeds) -> int:
-    """Jobs that get a part of the device."""
+    """Return the number of jobs that get a part of the device."""
     if needs.share == 1:
         return int(left.share == 1)
     memory = needs.memory or int(needs.share * device.memory)

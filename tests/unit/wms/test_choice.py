@@ -1,4 +1,4 @@
-"""Which jobs are kept for busy workers: times that can be reckoned by hand."""
+"""Reservations of jobs for busy pilots."""
 
 from uuid import UUID
 
@@ -11,29 +11,31 @@ from wms.domain.choice import BusyPilot, JobReservation, reserved_for
 QUICK, OTHER = UUID(int=1), UUID(int=2)
 
 
-def kept(
+def reservations(
     asking: float, *others: BusyPilot, ready: int = 100, waited: float = 0.0
 ) -> list[JobReservation]:
     return reserved_for(asking, others, ready=ready, waited=waited)
 
 
-def test_a_job_waits_for_a_busy_worker_that_ends_it_first() -> None:
-    # Free in 5 s, done 10 s later: 40 s before the slow one.
-    assert kept(55.0, BusyPilot(QUICK, 10.0, [5.0]), ready=1) == [JobReservation(QUICK, 40.0)]
+def test_job_is_reserved_for_a_busy_pilot_that_finishes_it_first() -> None:
+    # The busy pilot is free in 5 s and finishes 10 s later, 40 s before the slow pilot.
+    assert reservations(55.0, BusyPilot(QUICK, 10.0, [5.0]), ready=1) == [
+        JobReservation(QUICK, 40.0)
+    ]
 
 
-def test_as_many_are_kept_as_are_done_in_time() -> None:
-    ends = kept(50.0, BusyPilot(QUICK, 10.0, [5.0]))
+def test_as_many_jobs_are_reserved_as_finish_earlier() -> None:
+    ends = reservations(50.0, BusyPilot(QUICK, 10.0, [5.0]))
     assert [one.sooner for one in ends] == [35.0, 25.0, 15.0, 5.0]
 
 
-def test_it_has_to_be_sooner_by_more_than_is_known() -> None:
-    assert kept(50.0, BusyPilot(QUICK, 10.0, [38.0])) == []
-    assert kept(1.5, BusyPilot(QUICK, 0.1, [1.0])) == []
+def test_reservation_needs_a_gain_beyond_the_uncertainty() -> None:
+    assert reservations(50.0, BusyPilot(QUICK, 10.0, [38.0])) == []
+    assert reservations(1.5, BusyPilot(QUICK, 0.1, [1.0])) == []
 
 
-def test_all_places_of_all_workers_count_the_soonest_first() -> None:
-    ends = kept(50.0, BusyPilot(QUICK, 10.0, [5.0, 25.0]), BusyPilot(OTHER, 20.0, [2.0]))
+def test_slots_of_all_busy_pilots_count_in_order_of_the_gain() -> None:
+    ends = reservations(50.0, BusyPilot(QUICK, 10.0, [5.0, 25.0]), BusyPilot(OTHER, 20.0, [2.0]))
     assert ends == [
         JobReservation(QUICK, 35.0),
         JobReservation(OTHER, 28.0),
@@ -46,31 +48,31 @@ def test_all_places_of_all_workers_count_the_soonest_first() -> None:
     ]
 
 
-def test_what_a_worker_holds_ahead_goes_first() -> None:
+def test_jobs_leased_ahead_delay_the_time_when_a_slot_is_free() -> None:
     free = BusyPilot(QUICK, 10.0, [5.0, 8.0], [10.0, 10.0, 30.0]).free_after()
     assert sorted(free) == [18.0, 45.0]
 
 
-def test_equal_workers_keep_nothing_from_each_other() -> None:
-    assert kept(10.0, BusyPilot(QUICK, 10.0, [0.1]), BusyPilot(OTHER, 9.0, [0.1])) == []
+def test_equal_pilots_get_no_reservations() -> None:
+    assert reservations(10.0, BusyPilot(QUICK, 10.0, [0.1]), BusyPilot(OTHER, 9.0, [0.1])) == []
 
 
-def test_one_that_is_busy_for_long_is_not_waited_for() -> None:
-    assert kept(50.0, BusyPilot(QUICK, 1.0, [60.0])) == []
-    assert kept(50.0, BusyPilot(QUICK, 1.0, [float("inf")])) == []
+def test_pilot_that_stays_busy_for_long_gets_no_reservation() -> None:
+    assert reservations(50.0, BusyPilot(QUICK, 1.0, [60.0])) == []
+    assert reservations(50.0, BusyPilot(QUICK, 1.0, [float("inf")])) == []
 
 
-def test_nothing_is_kept_for_longer_than_it_would_have_taken() -> None:
+def test_reservation_lasts_at_most_as_long_as_the_job_would_take() -> None:
     busy = BusyPilot(QUICK, 1.0, [5.0])
-    assert kept(50.0, busy, waited=49.0)
-    assert kept(50.0, busy, waited=51.0) == []
+    assert reservations(50.0, busy, waited=49.0)
+    assert reservations(50.0, busy, waited=51.0) == []
 
 
-def test_one_that_has_nothing_to_do_has_to_come_soon() -> None:
+def test_idle_pilot_loses_its_reservation_unless_it_comes_soon() -> None:
     idle, busy = BusyPilot(QUICK, 1.0), BusyPilot(OTHER, 2.0, [1.0])
-    assert kept(50.0, idle, waited=1.0, ready=1) == [JobReservation(QUICK, 49.0)]
-    assert kept(50.0, idle, waited=6.0) == []
-    assert kept(50.0, idle, busy, waited=6.0, ready=1) == [JobReservation(OTHER, 47.0)]
+    assert reservations(50.0, idle, waited=1.0, ready=1) == [JobReservation(QUICK, 49.0)]
+    assert reservations(50.0, idle, waited=6.0) == []
+    assert reservations(50.0, idle, busy, waited=6.0, ready=1) == [JobReservation(OTHER, 47.0)]
 
 
 SECONDS = st.floats(0.01, 1000.0)
@@ -80,17 +82,17 @@ BUSY = st.builds(
 
 
 @given(SECONDS, st.lists(BUSY, max_size=4), st.integers(0, 50), st.floats(0, 2000.0))
-def test_what_is_kept_is_sooner_and_never_more_than_there_is(
+def test_reservations_bring_a_gain_and_never_exceed_the_ready_jobs(
     asking: float, others: list[BusyPilot], ready: int, waited: float
 ) -> None:
-    ends = kept(asking, *others, ready=ready, waited=waited)
+    ends = reservations(asking, *others, ready=ready, waited=waited)
     assert len(ends) <= ready
     assert all(0 < one.sooner < asking for one in ends)
     assert [one.sooner for one in ends] == sorted((one.sooner for one in ends), reverse=True)
     least = min((other.takes for other in others), default=asking)
-    assert not ends or least < asking, "the quickest is never kept waiting"
+    assert not ends or least < asking, "the quickest pilot was kept waiting"
 
 
 @pytest.mark.parametrize("ready", [1, 2, 3])
-def test_it_ends_when_all_are_kept(ready: int) -> None:
-    assert len(kept(50.0, BusyPilot(QUICK, 0.001, [1.0]), ready=ready)) == ready
+def test_reservations_end_when_all_ready_jobs_are_reserved(ready: int) -> None:
+    assert len(reservations(50.0, BusyPilot(QUICK, 0.001, [1.0]), ready=ready)) == ready

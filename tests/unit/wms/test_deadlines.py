@@ -1,10 +1,10 @@
-"""Until when a job may stay with a pilot that renews its lease."""
+"""Deadlines of jobs whose pilot renews the lease."""
 
 from dataclasses import replace
 
 import pytest
 
-from sluice.contracts.states import AttemptPhase
+from sluice.contracts.common.states import AttemptPhase
 from wms.domain.deadlines import IMAGES, STAGING, Allowance, AttemptDuration, too_long
 
 HOUR = Allowance(time_limit=3600.0, entries=1, in_container=False, grace=300.0)
@@ -20,14 +20,14 @@ HOUR = Allowance(time_limit=3600.0, entries=1, in_container=False, grace=300.0)
         (replace(HOUR, time_limit=1.0, grace=5.0), 1_000_000, 1 + STAGING + 1 + 5),
     ],
 )
-def test_time_limit_staging_and_grace_together(
+def test_deadline_is_the_sum_of_time_limit_staging_and_grace(
     allowed: Allowance, size: int, seconds: float
 ) -> None:
     assert too_long(AttemptDuration(True, seconds, size), allowed) is None
     assert too_long(AttemptDuration(True, seconds + 1, size), allowed) is not None
 
 
-def test_without_a_time_limit_there_is_no_deadline_once_it_runs() -> None:
+def test_running_job_without_time_limit_has_no_deadline() -> None:
     endless = replace(HOUR, time_limit=0.0)
     assert too_long(AttemptDuration(True, 1e9), endless) is None
     assert (
@@ -35,7 +35,7 @@ def test_without_a_time_limit_there_is_no_deadline_once_it_runs() -> None:
     )
 
 
-def test_the_sentence_has_the_numbers_and_what_the_pilot_said_last() -> None:
+def test_deadline_message_has_the_numbers_and_the_last_phase() -> None:
     sentence = too_long(AttemptDuration(True, 5000.0, 12_000_000, AttemptPhase.STAGE_OUT), HOUR)
     assert (
         sentence

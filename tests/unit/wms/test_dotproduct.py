@@ -1,9 +1,9 @@
-"""Files of several data sets become jobs by their numbers."""
+"""Files of several data sets are joined into jobs by their numbers."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.job_inputs import InputFile
+from sluice.contracts.jobs.job_inputs import InputFile
 from tests.integration.wms.stage import CHECKSUM
 from wms.domain.dotproduct import FileStream, is_over, joined
 
@@ -25,7 +25,7 @@ def files(port: str, numbers: list[int]) -> list[InputFile]:
 def pairs(
     numbers: dict[str, list[int]], optional: set[str], pages: dict[str, int]
 ) -> list[tuple[int, list[str]]]:
-    """The jobs of streams that are read page by page."""
+    """Return the jobs of streams that are read page by page."""
     streams = [FileStream(port, port in optional) for port in numbers]
     left = {port: files(port, sorted(found)) for port, found in numbers.items()}
     made = []
@@ -42,7 +42,7 @@ def pairs(
 
 
 @given(data=st.data())
-def test_pages_of_any_size_give_the_jobs_of_the_whole(data: st.DataObject) -> None:
+def test_pairs_do_not_depend_on_the_page_sizes(data: st.DataObject) -> None:
     numbers = {
         port: data.draw(st.lists(st.integers(0, 12), unique=True), label=port)
         for port in ("a", "b", "c")
@@ -57,7 +57,7 @@ def test_pages_of_any_size_give_the_jobs_of_the_whole(data: st.DataObject) -> No
     assert pairs(numbers, optional, pages) == expected
 
 
-def test_nothing_is_read_beyond_the_end_of_what_every_job_needs() -> None:
+def test_joining_stops_at_the_end_of_a_required_stream() -> None:
     needed, other = FileStream("a", optional=False), FileStream("b", optional=True)
     needed.add(files("a", [0]), last=True)
     other.add(files("b", [0, 1]), last=False)

@@ -1,4 +1,4 @@
-"""Groups get their shares of the nodes, whatever each of them asks for."""
+"""Fair shares of groups, whatever each group asks for."""
 
 import heapq
 from collections import Counter
@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.needs import Needs
+from sluice.contracts.jobs.needs import Needs
 from wms.domain.fair_share import S, gains
 from wms.domain.matching import Demand, order
 
@@ -24,7 +24,7 @@ GROUPS = st.sampled_from(["a", "b", "c", "d"])
     st.dictionaries(GROUPS, st.floats(0.001, 1000)),
     st.sets(GROUPS, min_size=1),
 )
-def test_gains_are_bounded_and_add_up_to_nothing(
+def test_gains_are_bounded_and_add_up_to_zero(
     in_flight: dict[str, int], weights: dict[str, float], wanting: set[str]
 ) -> None:
     found = gains(in_flight, weights, wanting)
@@ -34,21 +34,21 @@ def test_gains_are_bounded_and_add_up_to_nothing(
         assert sum(found.values()) == pytest.approx(0, abs=1e-9)
 
 
-def test_nothing_changes_for_one_group() -> None:
+def test_groups_at_their_share_gain_nothing() -> None:
     assert gains({"a": 100}, {"a": 3.0}, {"a"}) == {"a": 0.0}
     assert gains({}, {}, {"a", "b"}) == {"a": 0.0, "b": 0.0}
     assert gains({"a": 1, "b": 3}, {"b": 3.0}, {"a", "b"}) == {"a": 0.0, "b": 0.0}
 
 
-def test_who_has_less_than_its_share_goes_first() -> None:
+def test_group_below_its_share_goes_first() -> None:
     found = gains({"a": 10}, {}, {"a", "b"})
     assert found == {"a": -S / 2, "b": S / 2}
-    # Whoever has jobs counts, also when it wants no more.
+    # A group with running jobs counts even if it has no ready jobs.
     assert gains({"a": 10}, {}, {"b"}) == {"b": S / 2}
 
 
 class _Cluster:
-    """Slots, and groups with jobs without end of other lengths, by the product's own rules."""
+    """Slots and groups with endless jobs of different lengths, scheduled by the product's rules."""
 
     def __init__(
         self, slots: int, lengths: Mapping[str, float], weights: Mapping[str, float]
@@ -59,7 +59,7 @@ class _Cluster:
         self.in_flight: Counter[str] = Counter()
 
     def run(self, seconds: float, *, ranks: Mapping[str, float] | None = None) -> Counter[str]:
-        """Slot seconds by group."""
+        """Return the slot seconds of each group."""
         ends: list[tuple[float, int, str]] = []
         now, number = 0.0, 0
         while now < seconds:
@@ -69,7 +69,7 @@ class _Cluster:
                 number += 1
                 heapq.heappush(ends, (now + length, number, group))
                 self.in_flight[group] += 1
-                self.used[group] += length  # type: ignore[assignment] # seconds are no whole ones
+                self.used[group] += length  # type: ignore[assignment] # seconds are floats
             now, _, group = heapq.heappop(ends)
             self.in_flight[group] -= 1
         return self.used
@@ -99,10 +99,10 @@ class _Cluster:
         ({"a": 5.0, "b": 1.0, "c": 0.5}, {"a": 1.0, "b": 2.0, "c": 5.0}),
     ],
 )
-def test_slots_are_shared_by_the_weights_however_long_jobs_take(
+def test_slots_are_shared_by_weight_whatever_the_job_lengths(
     lengths: dict[str, float], weights: dict[str, float]
 ) -> None:
-    """Simulated: within a twentieth of the share."""
+    """In a simulation, each group gets its share to within 0.05."""
     used = _Cluster(40, lengths, weights).run(2000)
     in_all, weight = sum(used.values()), sum(weights.get(group, 1.0) for group in lengths)
     for group in lengths:
@@ -110,9 +110,9 @@ def test_slots_are_shared_by_the_weights_however_long_jobs_take(
         assert used[group] / in_all == pytest.approx(share, abs=0.05)
 
 
-def test_a_rank_that_differs_by_more_goes_before_fairness() -> None:
+def test_large_difference_in_rank_outweighs_fair_share() -> None:
     used = _Cluster(20, {"a": 1.0, "b": 1.0}, {}).run(500, ranks={"a": 10.0})
     assert used["b"] == 0
-    # One that differs by less is outweighed.
+    # Fair share outweighs a smaller difference.
     used = _Cluster(20, {"a": 1.0, "b": 1.0}, {}).run(500, ranks={"a": 1.5})
     assert used["b"] / sum(used.values()) > 0.3

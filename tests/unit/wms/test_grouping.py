@@ -1,11 +1,11 @@
-"""Files become the same jobs whatever the pages."""
+"""Files are grouped into the same jobs, whatever the pages are."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.plan import MergeGroups
-from sluice.contracts.states import TaskMode
+from sluice.contracts.common.states import TaskMode
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.templates.plan import MergeGroups
 from wms.domain.grouping import Grouping, JobDraft
 
 groupings = st.one_of(
@@ -40,7 +40,7 @@ def split(
 
 
 @given(groupings, st.lists(st.integers(0, 200), max_size=40), st.integers(1, 50))
-def test_merge_keeps_order_and_is_the_same_for_any_page(
+def test_merge_jobs_keep_the_order_of_files_for_any_page_size(
     groups: MergeGroups, sizes: list[int], page: int
 ) -> None:
     """Invariant 8."""
@@ -56,11 +56,11 @@ def test_merge_keeps_order_and_is_the_same_for_any_page(
         if groups.bytes is not None and len(draft.inputs) > 1:
             assert sum(file.size for file in draft.files) <= groups.bytes
     if groups.files is None and groups.bytes is None:
-        assert len(drafts) == 1, "also of no files at all"
+        assert len(drafts) == 1, "a merge without groups has a single job"
 
 
 @given(groupings)
-def test_of_no_files_what_gives_one_file_has_one_job_and_groups_have_none(
+def test_empty_input_gives_one_job_to_merges_and_none_to_groups(
     groups: MergeGroups,
 ) -> None:
     drafts = split(TaskMode.MERGE, groups, [], page=1)
@@ -68,7 +68,7 @@ def test_of_no_files_what_gives_one_file_has_one_job_and_groups_have_none(
 
 
 @given(st.lists(st.integers(0, 200), max_size=40), st.integers(1, 50))
-def test_map_keeps_the_files_numbers(sizes: list[int], page: int) -> None:
+def test_map_jobs_keep_the_numbers_of_their_files(sizes: list[int], page: int) -> None:
     """Invariant 8."""
     inputs = files(sizes)
     assert split(TaskMode.MAP, MergeGroups(), inputs, page=page) == [
@@ -77,7 +77,7 @@ def test_map_keeps_the_files_numbers(sizes: list[int], page: int) -> None:
 
 
 @given(st.lists(st.integers(0, 200), max_size=40), st.integers(1, 50), st.integers(2, 9))
-def test_batches_hold_the_files_in_order_whatever_the_page(
+def test_batches_keep_the_order_of_files_for_any_page_size(
     sizes: list[int], page: int, batch: int
 ) -> None:
     """Invariant 8."""
@@ -91,19 +91,17 @@ def test_batches_hold_the_files_in_order_whatever_the_page(
     )
 
 
-def test_two_files_of_one_number_are_never_in_one_batch() -> None:
+def test_files_with_equal_numbers_are_in_different_batches() -> None:
     first, second, third = files([1, 2, 3])
     twice = second.model_copy(update={"seq": first.seq})
     drafts = split(TaskMode.MAP, MergeGroups(), [first, twice, third], page=10, batch=5)
     assert [[file.name for file in draft.inputs] for draft in drafts] == [["f0"], ["f1", "f2"]]
-    assert drafts[1].seq <= drafts[0].last_seq, "what makes jobs of them sees that, and says so"
+    assert drafts[1].seq <= drafts[0].last_seq, "the overlap must be visible to the caller"
 
 
 @given(st.integers(2, 9), st.integers(1, 30), st.integers(1, 5))
-def test_the_last_group_of_a_tree_is_known_to_be_that_when_it_is_made(
-    size: int, number: int, page: int
-) -> None:
-    """Whichever page ends with a full group: it is made when more files come, or at the end."""
+def test_last_group_of_a_merge_tree_is_made_last(size: int, number: int, page: int) -> None:
+    """A full group at the end of a page waits until more files come, or until the end."""
     grouping, inputs = (
         Grouping(TaskMode.MERGE, MergeGroups(files=size, tree=True)),
         files([1] * number),

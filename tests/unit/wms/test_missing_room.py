@@ -1,4 +1,4 @@
-"""What a task says that waits for room on a storage."""
+"""Messages of tasks that wait for free space on a storage."""
 
 import pytest
 

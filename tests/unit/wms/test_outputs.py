@@ -1,15 +1,15 @@
-"""Reports are checked against their task before anything of them is registered."""
+"""Reports are checked against their task before any output is registered."""
 
 import uuid
 from datetime import UTC, datetime
 
 import pytest
 
-from sluice.contracts.naming import attempt_prefix, log_name, output_name
-from sluice.contracts.pilots import AttemptReport, LogFile, OutputFile
-from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
-from sluice.contracts.tasks import Task, TaskOutput
-from wms.db.task_cache import known_task
+from sluice.contracts.common.naming import attempt_prefix, log_name, output_name
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskMode
+from sluice.contracts.jobs.tasks import Task, TaskOutput
+from sluice.contracts.pilots.pilots import AttemptReport, LogFile, OutputFile
+from wms.db.tasks.task_cache import known_task
 from wms.domain.outputs import InvalidReport, check_report, output_files
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -46,7 +46,7 @@ OTHER = TaskOutput(
 )
 
 
-def written(number: int | None, *, port: str = "o") -> OutputFile:
+def output_file(number: int | None, *, port: str = "o") -> OutputFile:
     name = output_name(SEQ if number is None else number, 1, "x")
     return OutputFile(
         port=port,
@@ -64,10 +64,10 @@ def report(*outputs: OutputFile) -> AttemptReport:
     )
 
 
-def test_items_of_a_list_are_registered_in_their_places() -> None:
+def test_items_of_a_list_are_registered_with_their_numbers() -> None:
     spread = task(dat_out_spread=True)
     outputs = known_task(spread).outputs
-    given = report(written(0), written(2))
+    given = report(output_file(0), output_file(2))
     inputs = [{"name": "a", "seq": 4, "meta": {}}]
     check_report(spread, outputs, given, seq=SEQ, inputs=inputs)
     files = output_files(spread, outputs, given, seq=7, inputs=inputs)
@@ -77,18 +77,22 @@ def test_items_of_a_list_are_registered_in_their_places() -> None:
     ]
     plain = task()
     [(_, file)] = output_files(
-        plain, known_task(plain).outputs, report(written(None)), seq=7, inputs=inputs
+        plain, known_task(plain).outputs, report(output_file(None)), seq=7, inputs=inputs
     )
     assert file.seq == 7
-    check_report(spread, outputs, report(), seq=SEQ, inputs=inputs)  # an empty list
+    check_report(spread, outputs, report(), seq=SEQ, inputs=inputs)  # an empty list is valid
 
 
-def test_what_was_counted_in_an_output_goes_with_it_and_that_of_the_input_does_not() -> None:
+def test_output_has_its_own_counts_and_does_not_inherit_those_of_the_input() -> None:
     cut = task(mode=TaskMode.MAP, side_outputs=[OTHER])
     inputs = [{"name": "a", "seq": 4, "meta": {"run": 7, "sluice:counts": {"events": 99}}}]
-    counted = written(None).model_copy(update={"counts": {"events": 3}})
+    counted = output_file(None).model_copy(update={"counts": {"events": 3}})
     files = output_files(
-        cut, known_task(cut).outputs, report(counted, written(None, port="p")), seq=4, inputs=inputs
+        cut,
+        known_task(cut).outputs,
+        report(counted, output_file(None, port="p")),
+        seq=4,
+        inputs=inputs,
     )
     assert [file.meta for _, file in files] == [
         {"run": 7, "sluice:counts": {"events": 3}},
@@ -99,15 +103,20 @@ def test_what_was_counted_in_an_output_goes_with_it_and_that_of_the_input_does_n
 @pytest.mark.parametrize(
     ("is_list", "outputs", "error", "why"),
     [
-        (False, [written(0)], ErrorClass.INTERNAL, "for entry 0, which the job does not have"),
-        (True, [written(None)], ErrorClass.INTERNAL, "for the job, which has several"),
-        (True, [written(1), written(1)], ErrorClass.INTERNAL, "two files for output 'o'"),
-        (False, [written(None), written(None)], ErrorClass.INTERNAL, "two files for output 'o'"),
+        (False, [output_file(0)], ErrorClass.INTERNAL, "for entry 0, which the job does not have"),
+        (True, [output_file(None)], ErrorClass.INTERNAL, "for the job, which has several"),
+        (True, [output_file(1), output_file(1)], ErrorClass.INTERNAL, "two files for output 'o'"),
+        (
+            False,
+            [output_file(None), output_file(None)],
+            ErrorClass.INTERNAL,
+            "two files for output 'o'",
+        ),
         (False, [], ErrorClass.TOOL_FAILED, "wrote no file for output o"),
-        (False, [written(None, port="p")], ErrorClass.INTERNAL, "which the step does not have"),
+        (False, [output_file(None, port="p")], ErrorClass.INTERNAL, "which the step does not have"),
     ],
 )
-def test_what_is_not_as_the_task_says_is_refused(
+def test_report_that_contradicts_the_task_is_refused(
     is_list: bool, outputs: list[OutputFile], error: ErrorClass, why: str
 ) -> None:
     given = task(dat_out_spread=is_list)
@@ -122,20 +131,20 @@ def test_what_is_not_as_the_task_says_is_refused(
     assert fault.value.error is error
 
 
-def test_one_url_named_for_two_outputs_is_refused() -> None:
+def test_report_with_one_url_for_two_outputs_is_refused() -> None:
     """The catalogue registers a URL once, so one output would lack its file."""
     given = task()
     outputs = known_task(given).outputs
     [place] = outputs.values()
-    twice = report(written(None), written(None, port="p"))
+    twice = report(output_file(None), output_file(None, port="p"))
     with pytest.raises(InvalidReport, match=r"reported the file at file:///store/out/.* twice"):
         check_report(given, {**outputs, "p": place}, twice, seq=SEQ, inputs=[])
 
 
-def test_a_file_whose_name_the_catalogue_refuses_is_refused_first() -> None:
-    """Else the message that registers it would be, with the files of other jobs."""
+def test_report_with_a_name_that_the_catalogue_refuses_is_refused() -> None:
+    """Otherwise the catalogue would refuse the whole message, with files of other jobs."""
     given, name = task(), f"{attempt_prefix(SEQ, 1)}-{'ü' * 123}"
-    long = written(None).model_copy(update={"name": name, "url": f"file:///store/out/{name}"})
+    long = output_file(None).model_copy(update={"name": name, "url": f"file:///store/out/{name}"})
     with pytest.raises(InvalidReport, match="has more than 255 bytes") as fault:
         check_report(given, known_task(given).outputs, report(long), seq=SEQ, inputs=[])
     assert fault.value.error is ErrorClass.STAGE_OUT_FAILED
@@ -148,9 +157,9 @@ BATCH = [
 ]
 
 
-def test_what_each_entry_of_a_batch_gives_is_registered_as_its_own() -> None:
+def test_outputs_of_a_batch_are_registered_for_their_own_entries() -> None:
     batched = task(mode=TaskMode.MAP, batch=5)
-    given = report(written(4), written(6))
+    given = report(output_file(4), output_file(6))
     check_report(batched, known_task(batched).outputs, given, seq=SEQ, inputs=BATCH)
     files = [
         file
@@ -167,13 +176,13 @@ def test_what_each_entry_of_a_batch_gives_is_registered_as_its_own() -> None:
 @pytest.mark.parametrize(
     ("outputs", "why"),
     [
-        ([written(4)], "wrote no file for output o"),
-        ([written(4), written(5)], "for entry 5, which the job does not have"),
-        ([written(None)], "for the job, which has several"),
-        ([written(4), written(4), written(6)], "two files for output 'o'"),
+        ([output_file(4)], "wrote no file for output o"),
+        ([output_file(4), output_file(5)], "for entry 5, which the job does not have"),
+        ([output_file(None)], "for the job, which has several"),
+        ([output_file(4), output_file(4), output_file(6)], "two files for output 'o'"),
     ],
 )
-def test_a_batch_must_have_all_of_its_entries_and_no_other(
+def test_batch_report_must_have_exactly_the_outputs_of_its_entries(
     outputs: list[OutputFile], why: str
 ) -> None:
     batched = task(mode=TaskMode.MAP, batch=5)
@@ -185,9 +194,9 @@ def test_a_batch_must_have_all_of_its_entries_and_no_other(
 
 
 @pytest.mark.parametrize("name", ["ns::x", "x%2f", "x\\..\\a", "a//b"])
-def test_a_place_that_the_catalogue_would_refuse_fails_the_attempt_alone(name: str) -> None:
+def test_invalid_url_in_a_report_fails_only_the_attempt(name: str) -> None:
     plain = task()
-    good = written(None)
+    good = output_file(None)
     wrong = report(good.model_copy(update={"url": f"{plain.main_output.dat_out_url}/{name}"}))
     with pytest.raises(InvalidReport, match="no plain path") as fault:
         check_report(plain, known_task(plain).outputs, wrong, seq=SEQ, inputs=[])
@@ -211,10 +220,10 @@ OTHERS = output_name(SEQ + 1, 1, "x")
         ),
     ],
 )
-def test_a_file_is_called_as_the_attempt_s_own(changes: dict[str, str]) -> None:
-    """Or the catalogue would be told of one file by two jobs."""
+def test_output_file_without_the_prefix_of_its_attempt_is_refused(changes: dict[str, str]) -> None:
+    """Otherwise two jobs could register the same file."""
     plain = task()
-    wrong = report(written(None).model_copy(update=changes))
+    wrong = report(output_file(None).model_copy(update=changes))
     with pytest.raises(InvalidReport, match="is not called as the attempt's is") as fault:
         check_report(plain, known_task(plain).outputs, wrong, seq=SEQ, inputs=[])
     assert fault.value.error is ErrorClass.INTERNAL
@@ -222,7 +231,7 @@ def test_a_file_is_called_as_the_attempt_s_own(changes: dict[str, str]) -> None:
 
 @pytest.mark.parametrize("outcome", [AttemptOutcome.FINISHED, AttemptOutcome.FAILED])
 @pytest.mark.parametrize("place", [(SEQ + 1, 1), (SEQ, 2)])
-def test_a_log_is_called_as_the_attempt_s_own(
+def test_log_file_with_the_name_of_another_attempt_is_refused(
     outcome: AttemptOutcome, place: tuple[int, int]
 ) -> None:
     plain = task()
@@ -230,7 +239,7 @@ def test_a_log_is_called_as_the_attempt_s_own(
 
     def logged(name: str, url: str) -> AttemptReport:
         log = LogFile(name=name, size=1, checksum="sha256:" + "0" * 64, url=url)
-        return report(written(None)).model_copy(update={"log": log, "outcome": outcome})
+        return report(output_file(None)).model_copy(update={"log": log, "outcome": outcome})
 
     own, other = log_name(SEQ, 1), log_name(*place)
     folder = plain.log_out_url

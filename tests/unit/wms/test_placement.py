@@ -1,4 +1,4 @@
-"""What is loaded where: properties that both policies keep, and what each decides."""
+"""Placement policies of warm workers: common properties, and the decisions of each policy."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sluice.contracts.simulation import PolicyName
+from sluice.contracts.jobs.simulation import PolicyName
 from wms.domain.placement import Kind, Move, Place, Policy
 from wms.domain.policies import policy_of
 from wms.domain.reward_rate import RewardRate, is_neglected, work_that_waits
@@ -26,7 +26,7 @@ def kind(name: str = "k", *, ready: int = 0, serving: int = 0, mean: float = 10.
 
 @st.composite
 def systems(draw: st.DrawFn) -> tuple[list[Kind], list[Place]]:
-    """Kinds and places whose figures go together."""
+    """Draw kinds and places with consistent numbers."""
     count = draw(st.integers(1, 5))
     places = []
     for number in range(draw(st.integers(1, 6))):
@@ -49,7 +49,7 @@ def systems(draw: st.DrawFn) -> tuple[list[Kind], list[Place]]:
 
 @pytest.mark.parametrize("policy", [policy_of(name) for name in PolicyName])
 @given(system=systems())
-def test_nobody_goes_where_nothing_waits_or_what_is_off(
+def test_place_is_only_sent_to_an_enabled_kind_with_ready_jobs(
     policy: Policy, system: tuple[list[Kind], list[Place]]
 ) -> None:
     kinds, places = system
@@ -67,7 +67,7 @@ def test_nobody_goes_where_nothing_waits_or_what_is_off(
 @example(
     ([kind(ready=1, mean=5e-324, serving=1, loading=0.0)], [Place(0, range(1), None, 0, True)])
 )
-def test_no_idle_place_waits_while_a_job_does_that_nobody_comes_for(
+def test_idle_place_takes_a_job_that_no_other_place_comes_for(
     system: tuple[list[Kind], list[Place]],
 ) -> None:
     kinds, places = system
@@ -78,7 +78,7 @@ def test_no_idle_place_waits_while_a_job_does_that_nobody_comes_for(
 
 
 @given(system=systems())
-def test_the_watchdog_moves_one_of_the_busy_a_round_at_the_most(
+def test_watchdog_moves_at_most_one_busy_place_a_round(
     system: tuple[list[Kind], list[Place]],
 ) -> None:
     kinds, places = system
@@ -86,7 +86,7 @@ def test_the_watchdog_moves_one_of_the_busy_a_round_at_the_most(
     assert len(Watchdog().moves(kinds, busy, NOW)) <= 1
 
 
-def test_a_place_that_suits_one_kind_is_never_sent_to_another() -> None:
+def test_place_is_only_sent_to_kinds_that_suit_it() -> None:
     kinds = [kind(ready=100), kind(ready=1)]
     for policy in (RewardRate(), Watchdog()):
         place = Place(0, [1])
@@ -109,18 +109,18 @@ def _kinds_of(moves: Sequence[Move]) -> list[int]:
         (kind(), 0),
     ],
 )
-def test_the_watchdogs_formula(here: Kind, height: float) -> None:
+def test_priority_of_the_watchdog_follows_its_formula(here: Kind, height: float) -> None:
     assert priority(here, here.serving, NOW) == height
 
 
-def test_the_watchdogs_idle_places_go_one_by_one() -> None:
-    """60, then 30; the second is worth 40 from the start."""
+def test_watchdog_sends_idle_places_one_by_one() -> None:
+    """The first kind is worth 60 and then 30; the second is worth 40."""
     kinds = [kind(ready=6), kind(ready=4)]
     places = [Place(number, [0, 1]) for number in range(3)]
     assert Watchdog().moves(kinds, places, NOW) == [Move(0, 0), Move(1, 1), Move(2, 0)]
 
 
-def test_the_watchdogs_busy_places_are_locked_at_first() -> None:
+def test_watchdog_locks_busy_places_for_a_while() -> None:
     kinds = [kind(ready=1, serving=2), kind(ready=50)]
     locked = Place(0, [0, 1], 0, NOW - unlock_time(kinds[0]) + 1, False)
     free = Place(1, [0, 1], 0, NOW - unlock_time(kinds[0]), False)
@@ -131,7 +131,7 @@ def test_the_watchdogs_busy_places_are_locked_at_first() -> None:
     assert Watchdog().moves(off, [locked], NOW) == [Move(0, 1)]
 
 
-def test_an_idle_place_goes_before_it_is_unlocked() -> None:
+def test_idle_place_moves_before_it_is_unlocked() -> None:
     kinds = [kind(serving=1), kind(ready=1)]
     assert Watchdog().moves(kinds, [Place(0, [0, 1], 0, NOW)], NOW) == [Move(0, 1)]
 
@@ -146,8 +146,8 @@ def test_times_are_running_averages() -> None:
     assert here.mean == pytest.approx(100.0, rel=0.01)
 
 
-def test_a_place_stays_until_a_run_is_worth_it() -> None:
-    """The later stage is worth more, and still a single page of it is no reason to load."""
+def test_place_stays_until_another_kind_is_worth_the_load() -> None:
+    """The later stage is worth more, but a single page of it is no reason to load its tool."""
     early = kind(ready=10, serving=1, mean=20.0, after=20.0)
     place = Place(0, [0, 1], 0)
     for ready, goes in ((1, 0), (4, 0), (20, 1)):
@@ -155,13 +155,13 @@ def test_a_place_stays_until_a_run_is_worth_it() -> None:
         assert RewardRate().next_kind([early, late], place, NOW) == goes, ready
 
 
-def test_a_place_never_leaves_a_later_stage_for_an_earlier_one() -> None:
+def test_place_never_moves_from_a_later_stage_to_an_earlier_stage() -> None:
     early = kind(ready=1000, serving=1, mean=20.0, after=20.0)
     late = kind(ready=1, serving=1, mean=20.0)
     assert RewardRate().next_kind([early, late], Place(0, [0, 1], 1), NOW) == 1
 
 
-def test_what_nobody_serves_has_its_turn_in_the_end() -> None:
+def test_neglected_kind_is_served_in_the_end() -> None:
     short = kind(ready=5, serving=1, mean=1.0)
     long = kind(ready=1, mean=100.0)
     place = Place(0, [0, 1], 0)
@@ -172,13 +172,13 @@ def test_what_nobody_serves_has_its_turn_in_the_end() -> None:
     assert RewardRate().next_kind([short, long], place, NOW) == 1
 
 
-def test_a_job_that_a_place_comes_for_is_nobody_elses() -> None:
+def test_job_that_a_place_comes_for_attracts_no_other_place() -> None:
     kinds = [kind(), kind(ready=1, serving=1, coming=1)]
     assert RewardRate().next_kind(kinds, Place(0, [0, 1], 0), NOW) is None
     kinds[1].ready = 2
     assert RewardRate().next_kind(kinds, Place(0, [0, 1], 0), NOW) == 1
 
 
-def test_an_administrators_priority_weighs() -> None:
+def test_priority_of_an_administrator_counts() -> None:
     kinds = [kind(ready=5), kind(ready=5, ap=1.0)]
     assert RewardRate().next_kind(kinds, Place(0, [0, 1]), NOW) == 1

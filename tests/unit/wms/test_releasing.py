@@ -1,4 +1,4 @@
-"""Which files a finished job is done with."""
+"""Files that a finished job releases."""
 
 from typing import Any
 from uuid import UUID, uuid4
@@ -6,9 +6,9 @@ from uuid import UUID, uuid4
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.plan import MergeGroups
-from sluice.contracts.states import InputMode, TaskMode
-from sluice.contracts.tasks import Task, TaskInput
+from sluice.contracts.common.states import InputMode, TaskMode
+from sluice.contracts.jobs.tasks import Task, TaskInput
+from sluice.contracts.templates.plan import MergeGroups
 from tests.integration.wms.stage import input_file, make_task
 from wms.domain.releasing import ReleasableFiles, releasable_files
 from wms.domain.tree_merge import SPAN
@@ -29,19 +29,19 @@ def inputs(*seqs: int, ports: tuple[str, ...] = ("",)) -> list[dict[str, Any]]:
     return [input_file(seq) | ({"port": port} if port else {}) for seq in seqs for port in ports]
 
 
-def test_files_of_two_data_sets_are_told_apart_by_port() -> None:
+def test_files_of_two_data_sets_are_distinguished_by_port() -> None:
     readers = {str(uid): number for number, uid in enumerate((FIRST, SECOND, SHARED), 1)}
     found = releasable_files(joined(), [(5, inputs(5, ports=("", "y")))], readers=readers)
     assert found == [ReleasableFiles(FIRST, 1, [5]), ReleasableFiles(SECOND, 2, [5])]
 
 
-def test_of_data_sets_that_stay_together_nothing_is_told() -> None:
+def test_files_of_a_data_set_that_is_released_as_a_whole_are_left_out() -> None:
     found = releasable_files(joined(), [(5, inputs(5, ports=("", "y")))], readers={str(SECOND): 3})
     assert found == [ReleasableFiles(SECOND, 3, [5])]
     assert releasable_files(joined(), [(5, inputs(5))], readers={}) == []
 
 
-def test_what_a_higher_level_of_a_tree_reads_are_parts() -> None:
+def test_jobs_on_a_higher_level_of_a_merge_tree_release_parts() -> None:
     tree = make_task(
         mode=TaskMode.MERGE,
         dat_in_uid=FIRST,
@@ -57,8 +57,8 @@ def test_what_a_higher_level_of_a_tree_reads_are_parts() -> None:
 
 
 @given(st.lists(st.lists(st.integers(0, 10**8), min_size=1, max_size=5, unique=True), max_size=8))
-def test_each_file_of_all_jobs_is_told_once_in_order(jobs: list[list[int]]) -> None:
-    """Of batches and groups, too."""
+def test_file_of_several_jobs_is_released_once_and_in_order(jobs: list[list[int]]) -> None:
+    """The jobs include batches and groups."""
     task = make_task(dat_in_uid=FIRST, uid=uuid4(), batch=5)
     drafts = [(seqs[0], inputs(*seqs)) for seqs in jobs]
     told = [

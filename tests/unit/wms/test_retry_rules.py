@@ -1,11 +1,11 @@
-"""What becomes of a job when an attempt has ended."""
+"""State of a job after an attempt has ended."""
 
 from dataclasses import replace
 
 import pytest
 
-from sluice.contracts.plan import Hopeless
-from sluice.contracts.states import ErrorClass, JobState
+from sluice.contracts.common.states import ErrorClass, JobState
+from sluice.contracts.templates.plan import Hopeless
 from wms.domain.retry_rules import (
     MAX_DELAY,
     RULES,
@@ -19,7 +19,7 @@ from wms.domain.retry_rules import (
 LIMITS = RetryLimits(retry=3, backoff=2.0)
 
 
-def test_every_class_of_error_has_its_rule() -> None:
+def test_each_error_class_has_a_retry_rule() -> None:
     assert set(RULES) == set(ErrorClass)
 
 
@@ -41,13 +41,13 @@ def test_backoff_doubles_up_to_an_hour() -> None:
     assert delays == [2.0, 4.0, 8.0, MAX_DELAY]
 
 
-def test_hopeless_errors_are_not_tried_again() -> None:
+def test_permanent_errors_are_not_retried() -> None:
     for error in (ErrorClass.TOOL_REFUSED, ErrorClass.TOOL_TIMEOUT):
         assert after_error(error, History(), LIMITS).state is JobState.FAILED
 
 
 @pytest.mark.parametrize("code", [126, 127])
-def test_a_program_that_is_not_there_is_not_looked_for_again(code: int) -> None:
+def test_missing_program_is_not_retried(code: int) -> None:
     assert (
         after_error(ErrorClass.TOOL_FAILED, History(), LIMITS, exit_code=code).state
         is JobState.FAILED
@@ -73,7 +73,7 @@ def test_a_program_that_is_not_there_is_not_looked_for_again(code: int) -> None:
         (ErrorClass.OUT_OF_MEMORY, 137, "out_of_memory"),
     ],
 )
-def test_a_template_may_ask_for_it_all_the_same(
+def test_template_may_retry_a_permanent_error(
     error: ErrorClass, code: int | None, word: Hopeless
 ) -> None:
     few = replace(LIMITS, most_ram=300)
@@ -87,7 +87,7 @@ def test_a_template_may_ask_for_it_all_the_same(
     assert states == [JobState.READY, JobState.READY, JobState.FAILED]
 
 
-def test_out_of_memory_is_tried_again_where_a_node_has_more() -> None:
+def test_out_of_memory_is_retried_only_if_a_node_has_more_memory() -> None:
     enough, few = replace(LIMITS, most_ram=384), replace(LIMITS, most_ram=383)
     verdict = after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), enough)
     assert (verdict.state, verdict.ram, verdict.note) == (JobState.READY, 384, "")
@@ -102,7 +102,7 @@ def test_out_of_memory_is_tried_again_where_a_node_has_more() -> None:
     assert (last.state, last.note) == (JobState.FAILED, "")
 
 
-def test_lost_nodes_do_not_count_and_the_fifth_in_a_row_holds() -> None:
+def test_lost_pilots_do_not_count_and_the_fifth_in_a_row_quarantines_the_job() -> None:
     history = History(failures=2)
     for lost in range(1, 5):
         verdict = after_error(ErrorClass.PILOT_LOST, history, LIMITS)
@@ -116,8 +116,8 @@ def test_lost_nodes_do_not_count_and_the_fifth_in_a_row_holds() -> None:
     assert after_error(ErrorClass.PILOT_LOST, history, LIMITS).state is JobState.HELD
 
 
-def test_a_full_disk_never_fails_a_job() -> None:
-    """A full disk stops nothing for good, however long it lasts."""
+def test_full_disk_never_fails_a_job() -> None:
+    """A job waits for free disk space, however long that takes."""
     history = History(failures=2, losses=1)
     for _ in range(1000):
         verdict = after_error(ErrorClass.NO_ROOM, history, LIMITS)
@@ -126,12 +126,12 @@ def test_a_full_disk_never_fails_a_job() -> None:
         history = History(verdict.failures, verdict.losses)
 
 
-def test_anything_but_a_loss_ends_the_row() -> None:
+def test_any_end_of_an_attempt_but_a_lost_pilot_resets_the_losses() -> None:
     assert after_error(ErrorClass.TOOL_FAILED, History(losses=4), LIMITS).losses == 0
     assert after_success(History(losses=4)).losses == 0
     assert after_return(History(losses=4)).losses == 4
 
 
-def test_memory_grows_after_out_of_memory_only() -> None:
+def test_memory_request_grows_only_after_out_of_memory() -> None:
     assert after_error(ErrorClass.OUT_OF_MEMORY, History(ram=256), LIMITS).ram == 384
     assert after_error(ErrorClass.TOOL_FAILED, History(ram=256), LIMITS).ram is None

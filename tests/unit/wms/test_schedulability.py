@@ -1,4 +1,4 @@
-"""Which jobs will never find a node."""
+"""Reasons why a job will never find a node."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,9 +7,9 @@ from uuid import UUID
 
 import pytest
 
-from sluice.contracts.needs import Container, ContainerImage, Needs, Resources
-from sluice.contracts.pilots import NodeResources
-from sluice.contracts.states import ContainerEngine, DeviceType, SandboxKind
+from sluice.contracts.common.states import ContainerEngine, DeviceType, SandboxKind
+from sluice.contracts.jobs.needs import Container, ContainerImage, Needs, Resources
+from sluice.contracts.pilots.pilots import NodeResources
 from wms.domain.matching import Demand, PilotNode
 from wms.domain.schedulability import NodeSupply, why_never
 
@@ -38,7 +38,7 @@ def demand(
     return Demand(UUID(int=1), 1.0, datetime(2026, 1, 1, tzinfo=UTC), 5, needs, waited=waited)
 
 
-def look(
+def reason_for(
     wanted: Demand,
     *present: PilotNode,
     launchable: Sequence[PilotNode] | None = None,
@@ -76,41 +76,41 @@ def look(
         (demand(2), None),
     ],
 )
-def test_what_no_node_has(wanted: Demand, sentence: str | None) -> None:
-    assert look(wanted, node()) == sentence
+def test_reason_names_the_request_that_no_node_meets(wanted: Demand, sentence: str | None) -> None:
+    assert reason_for(wanted, node()) == sentence
 
 
-def test_a_sandbox_that_no_node_has() -> None:
+def test_reason_names_a_missing_sandbox() -> None:
     engine = replace(node(), engines=[ContainerEngine.PODMAN])
     sandbox = replace(node(), sandbox=SandboxKind.NAMESPACES)
-    assert look(demand(sandbox=True), node(), engine, launchable=[node()]) == (
+    assert reason_for(demand(sandbox=True), node(), engine, launchable=[node()]) == (
         "no node fits: a job needs a sandbox (bubblewrap), and none of the 3 pilots has one; nor"
         " does one that can be launched"
     )
-    assert look(demand(3, sandbox=True), node(4), sandbox) == (
+    assert reason_for(demand(3, sandbox=True), node(4), sandbox) == (
         "no node fits: a job needs 3 cores, the node has 2 (the largest of 2 pilots)"
     )
-    assert look(demand(sandbox=True, container=True), engine, sandbox) == (
+    assert reason_for(demand(sandbox=True, container=True), engine, sandbox) == (
         "no node fits: a job needs a container and a sandbox (bubblewrap), and no pilot has both"
     )
-    assert look(demand(sandbox=True), node(), launchable=[sandbox]) is None
+    assert reason_for(demand(sandbox=True), node(), launchable=[sandbox]) is None
 
 
-def test_what_may_still_come_is_waited_for() -> None:
-    assert look(demand(3)) is None
-    assert look(demand(3, waited=29.0), node()) is None
-    assert look(demand(3), node(), newest=29.0) is None
-    assert look(demand(3), node(), node(4)) is None
-    assert look(demand(3), node(), launchable=[node(4)]) is None
-    assert look(demand(3), launchable=[node(4)]) is None
+def test_no_reason_is_given_while_a_fitting_node_may_still_come() -> None:
+    assert reason_for(demand(3)) is None
+    assert reason_for(demand(3, waited=29.0), node()) is None
+    assert reason_for(demand(3), node(), newest=29.0) is None
+    assert reason_for(demand(3), node(), node(4)) is None
+    assert reason_for(demand(3), node(), launchable=[node(4)]) is None
+    assert reason_for(demand(3), launchable=[node(4)]) is None
 
 
-def test_what_can_be_launched_counts() -> None:
-    assert look(demand(3), node(), launchable=[]) is not None
+def test_nodes_that_can_be_launched_count() -> None:
+    assert reason_for(demand(3), node(), launchable=[]) is not None
     assert (
-        look(demand(5), node(), launchable=[node(4)])
+        reason_for(demand(5), node(), launchable=[node(4)])
         == "no node fits: a job needs 5 cores, the node has 4 (the largest of 2 pilots); nor does"
         " one that can be launched"
     )
-    assert look(demand(5), launchable=[node(4)]) is not None
-    assert look(demand(5, waited=1.0), launchable=[node(4)]) is None
+    assert reason_for(demand(5), launchable=[node(4)]) is not None
+    assert reason_for(demand(5, waited=1.0), launchable=[node(4)]) is None

@@ -1,10 +1,10 @@
-"""When a task ends, and how."""
+"""Conditions under which a task ends, and its final state."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.plan import Boundary
-from sluice.contracts.states import TaskState
+from sluice.contracts.common.states import TaskState
+from sluice.contracts.templates.plan import Boundary
 from wms.domain.task_completion import JobCounts, ending, needed
 
 shares = st.floats(0, 1)
@@ -32,7 +32,7 @@ def state_of(boundary: Boundary, counts: JobCounts) -> TaskState | None:
     return None if decided is None else decided.state
 
 
-def test_shares_round_up_but_not_by_binary_accident() -> None:
+def test_shares_are_rounded_up_without_binary_errors() -> None:
     assert [needed(0.1, 10), needed(0.1, 11), needed(0.7, 10), needed(1.0, 3), needed(0.0, 3)] == [
         1,
         2,
@@ -43,7 +43,7 @@ def test_shares_round_up_but_not_by_binary_accident() -> None:
     assert needed(0.07, 100) == 7
 
 
-def test_whole_input_is_needed_by_default() -> None:
+def test_all_jobs_must_succeed_by_default() -> None:
     default = Boundary()
     assert state_of(default, JobCounts(ready=1, finished=9)) is None
     assert state_of(default, JobCounts(finished=10)) is TaskState.FINISHED
@@ -51,7 +51,7 @@ def test_whole_input_is_needed_by_default() -> None:
     assert state_of(default, JobCounts()) is TaskState.FINISHED
 
 
-def test_sufficient_ends_early_and_minimum_decides_at_the_end() -> None:
+def test_sufficient_share_ends_a_task_early_and_minimum_decides_at_the_end() -> None:
     boundary = Boundary(minimum=0.5, sufficient=0.8)
     assert state_of(boundary, JobCounts(ready=3, finished=7)) is None
     assert state_of(boundary, JobCounts(ready=2, finished=8)) is TaskState.FINISHED
@@ -59,18 +59,18 @@ def test_sufficient_ends_early_and_minimum_decides_at_the_end() -> None:
     assert state_of(boundary, JobCounts(finished=4, failed=6)) is TaskState.FAILED
 
 
-def test_sufficient_below_minimum_does_not_undercut_it() -> None:
+def test_sufficient_share_below_the_minimum_has_no_effect() -> None:
     assert state_of(Boundary(minimum=0.9, sufficient=0.1), JobCounts(ready=5, finished=5)) is None
 
 
-def test_held_jobs_may_still_succeed_but_nobody_waits_for_them_in_vain() -> None:
+def test_quarantined_jobs_count_only_while_they_can_change_the_outcome() -> None:
     boundary = Boundary(minimum=0.5, sufficient=1.0)
     assert state_of(boundary, JobCounts(finished=4, held=6)) is None
     assert state_of(boundary, JobCounts(finished=5, held=5)) is TaskState.FINISHED
     assert state_of(boundary, JobCounts(finished=5, ready=1, held=4)) is None
 
 
-def test_errors_are_weighed_only_where_the_minimum_asks_for_half() -> None:
+def test_majority_of_errors_cancels_a_task_only_if_its_minimum_is_at_least_half() -> None:
     strict, lenient = Boundary(minimum=0.5, sufficient=1.0), Boundary(minimum=0.4, sufficient=1.0)
     bad = JobCounts(ready=100, finished=9, failed=11)
     assert state_of(strict, bad) is TaskState.CANCELED
@@ -79,7 +79,7 @@ def test_errors_are_weighed_only_where_the_minimum_asks_for_half() -> None:
     assert state_of(strict, JobCounts(ready=100, finished=10, failed=10)) is None
 
 
-def test_sentences_carry_numbers() -> None:
+def test_reasons_contain_the_numbers_of_jobs() -> None:
     decided = ending(Boundary(minimum=0.8), JobCounts(ready=7, failed=3))
     assert decided is not None
     assert decided.reason == (
@@ -102,17 +102,17 @@ def test_sentences_carry_numbers() -> None:
 
 
 @given(boundaries(), counts)
-def test_a_task_without_open_jobs_always_ends_unless_held_ones_matter(
+def test_task_without_open_or_quarantined_jobs_has_ended(
     boundary: Boundary, counts: JobCounts
 ) -> None:
-    """Invariant 5: exactly one end; nothing is left hanging."""
+    """Invariant 5: each task ends exactly once."""
     if not counts.open and not counts.held:
         assert ending(boundary, counts) is not None
 
 
 @given(boundaries(), counts)
-def test_the_end_agrees_with_the_boundary(boundary: Boundary, counts: JobCounts) -> None:
-    """Finished only with the minimum reached; failed only when it cannot be."""
+def test_final_state_agrees_with_the_boundary(boundary: Boundary, counts: JobCounts) -> None:
+    """A task finishes only with the minimum reached, and fails only if it cannot be reached."""
     decided, minimum = ending(boundary, counts), needed(boundary.minimum, counts.total)
     reachable = counts.finished + counts.open + counts.held
     if decided is None:

@@ -1,4 +1,4 @@
-"""Times of many jobs, counted by size."""
+"""Histograms of the times of many jobs."""
 
 import random
 
@@ -12,13 +12,13 @@ SECONDS = st.floats(0, 1e7, allow_subnormal=False)
 
 
 @given(SECONDS)
-def test_a_time_lies_within_its_size(seconds: float) -> None:
+def test_time_lies_within_the_bounds_of_its_size_class(seconds: float) -> None:
     low, high = bounds_of(size_of(seconds))
     assert low * (1 - 1e-9) <= seconds <= high * (1 + 1e-9)
 
 
 @given(st.lists(SECONDS, min_size=1, max_size=30), st.integers(0, 30))
-def test_parts_add_up_to_the_whole_and_come_back_from_json(times: list[float], cut: int) -> None:
+def test_samples_add_up_and_survive_json(times: list[float], cut: int) -> None:
     whole, parts = Sample(), [Sample(), Sample()]
     for number, seconds in enumerate(times):
         whole.add_one(seconds)
@@ -33,7 +33,7 @@ def test_parts_add_up_to_the_whole_and_come_back_from_json(times: list[float], c
     assert spread.most == max(times)
 
 
-def test_quantiles_are_right_to_a_twentieth() -> None:
+def test_quantiles_are_exact_to_five_percent() -> None:
     draw = random.Random(7)
     times = sorted(draw.lognormvariate(1, 1.5) for _ in range(20_000))
     sample = Sample()
@@ -46,15 +46,15 @@ def test_quantiles_are_right_to_a_twentieth() -> None:
     assert found.mean == pytest.approx(sum(times) / len(times))
     variance = sum((seconds - found.mean) ** 2 for seconds in times) / len(times)
     assert found.deviation == pytest.approx(variance**0.5)
-    assert len(sample.sizes) < 200, "however many there are"
+    assert len(sample.sizes) < 200, "the histogram grows with the number of jobs"
 
 
-def test_nothing_has_no_spread() -> None:
+def test_empty_sample_has_no_spread() -> None:
     assert Sample().spread() is None
     assert samples_of([]) == {}
 
 
-def test_rows_of_the_database_become_samples() -> None:
+def test_database_rows_become_samples() -> None:
     row = {"kind": "working", "size": size_of(2.0), "count": 3, "total": 6.0, "squares": 12.0}
     found = samples_of([{**row, "least": 2.0, "most": 2.0}])
     assert found[TimeKind.WORKING].quantile(0.5) == 2.0

@@ -13,12 +13,18 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Header, Path, Request, Response, status
 from fastapi.responses import FileResponse, RedirectResponse
 
-from sluice.contracts.ask import MOST_LINK_DAYS
-from sluice.contracts.asking import AnnotatorItem, AskNext, AskPage, NextItems, UndoAnswer
-from sluice.contracts.problems import Forbidden, NotFound, ServiceError, Unauthenticated
+from sluice.contracts.common.problems import Forbidden, NotFound, ServiceError, Unauthenticated
+from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
+from sluice.contracts.human_tasks.asking import (
+    AnnotatorItem,
+    AskNext,
+    AskPage,
+    NextItems,
+    UndoAnswer,
+)
 from sluice.servicekit.access.delegation import address_of
 from sluice.servicekit.access.policy import Other, allow
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 from wfms.ask.api.browser_rate import BrowserRate, TooFast
 from wfms.ask.usecases.admit_browser import BrowserOrigin, LinkEnded, enter, known_visitor
 from wfms.ask.usecases.answer_and_ask import Visitor, answer_and_ask
@@ -49,7 +55,7 @@ _FRESH = {"Cache-Control": "no-cache"}
 _TRAITS = ("accept-language", "sec-ch-ua", "sec-ch-ua-mobile", "sec-ch-ua-platform")
 _STEP = "/{template}/{step}"
 #: Seconds for which the cookie lasts: a browser may come by several links, one after the other.
-_KEPT = MOST_LINK_DAYS * 86_400
+_KEPT = MAX_LINK_DAYS * 86_400
 _AN_IMAGE = {"content": {"image/*": {"schema": {"type": "string", "format": "binary"}}}}
 
 

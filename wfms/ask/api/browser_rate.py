@@ -7,7 +7,7 @@ from limits import RateLimitItemPerMinute
 from limits.aio.storage import MemoryStorage
 from limits.aio.strategies import FixedWindowRateLimiter
 
-from sluice.contracts.problems import ServiceError
+from sluice.contracts.common.problems import ServiceError
 
 
 class TooFast(ServiceError):

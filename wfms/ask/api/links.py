@@ -5,12 +5,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, status
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.asking_watch import AskLink, AskLinks, NewLink
-from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.human_tasks.asking_watch import AskLink, AskLinks, NewLink
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 from wfms.ask.api.places import STEP, AskedBy, Place
 from wfms.ask.db.devices import AskingPlace
 from wfms.ask.usecases.context import AskContext

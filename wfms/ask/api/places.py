@@ -4,7 +4,7 @@ from typing import Annotated
 
 from fastapi import Depends, Path
 
-from sluice.contracts.problems import NotFound
+from sluice.contracts.common.problems import NotFound
 from sluice.servicekit.access.asking import Asking, Seen
 from wfms.ask.db.devices import AskingPlace
 

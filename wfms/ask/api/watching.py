@@ -5,12 +5,17 @@ from uuid import UUID
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.asking_watch import AskDevice, AskDevices, HumanStepList, SetDeviceState
-from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.human_tasks.asking_watch import (
+    AskDevice,
+    AskDevices,
+    HumanStepList,
+    SetDeviceState,
+)
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 from wfms.ask.api.places import STEP, AskedBy, Place
 from wfms.ask.usecases.context import AskContext
 from wfms.ask.usecases.read_progress import (
@@ -20,7 +25,7 @@ from wfms.ask.usecases.read_progress import (
     read_steps,
     require_step,
 )
-from wfms.ask.usecases.set_device_state import set_standing_by_hand
+from wfms.ask.usecases.set_device_state import set_device_state_by_supervisor
 
 _LINES = {"content": {"application/jsonl": {"schema": {"type": "string"}}}}
 
@@ -49,7 +54,7 @@ def watching_router(context: AskContext) -> APIRouter:
         where = await place_of(context, device=uid)
         if where is None or not visibility.is_member(where.group):
             raise NotFound(f"there is no device {uid}")
-        await set_standing_by_hand(context, uid, new.standing, reason=new.reason, by=by)
+        await set_device_state_by_supervisor(context, uid, new.standing, reason=new.reason, by=by)
         [device] = await read_devices(context, where, device=uid)
         return device
 

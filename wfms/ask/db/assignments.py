@@ -10,16 +10,16 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.ask import Show
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.states import AskItemState
+from sluice.contracts.common.states import AskItemState
+from sluice.contracts.human_tasks.ask import Show
+from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.servicekit.database import Connection
 from wfms.ask.db.statement import statement
 
-LEND = statement("""
--- Up to $4 items that the browser $3 has not seen. Another browser of the same account has neither
--- answered nor got them; no browser of the same origin has seen them within the window $8, unless
--- two accounts are behind these. Whoever asks at the same time gets others.
+ASSIGN = statement("""
+-- Assign up to $4 items that browser $3 has not seen. No other browser of the account has the item
+-- or has answered it. No browser of the same origin has seen it within the window $8, unless the
+-- two belong to different accounts. Concurrent requests get other items.
 WITH me AS (
     SELECT person, origin FROM devices WHERE uid = $3
 ), free AS (
@@ -46,8 +46,8 @@ WITH me AS (
 SELECT uid, content FROM taken ORDER BY position
 """)
 
-LEND_GOLD = statement("""
--- Items with known answers that the browser has not seen, of all tasks that ask the same.
+ASSIGN_GOLD = statement("""
+-- Gold items that the browser has not seen, from all tasks with the same question.
 WITH free AS (
     SELECT uid, content FROM items AS i
     WHERE template = $1 AND step = $2 AND owner_group = $6 AND known_answer IS NOT NULL
@@ -66,7 +66,7 @@ SELECT uid, content FROM free
 """)
 
 RENEW = """
--- Those of $2 that the browser has still to answer, lent anew.
+-- Renew assignments of $2 that the browser has not answered.
 UPDATE shown SET lent_until = now() + $3::interval
 FROM items WHERE items.uid = item_uid AND device_uid = $1 AND item_uid = ANY($2::uuid[])
     AND lent_until IS NOT NULL AND items.ended_at IS NULL
@@ -98,8 +98,8 @@ RETURNING 1
 """
 
 SETTLE = statement("""
--- What the answers to items say now, and how many more are wanted than browsers have. Of an account
--- its latest answer counts, whatever browsers it came from. The items are locked.
+-- The result of the annotations of each item, and how many more are needed. Only the latest
+-- annotation of an account counts, from whatever browser. The items are locked.
 WITH said AS (
     SELECT DISTINCT ON (item_uid, coalesce(d.person, d.uid::text)) item_uid, answer, answered_at
     FROM shown JOIN devices AS d ON d.uid = device_uid
@@ -130,12 +130,12 @@ FROM now_so WHERE items.uid = now_so.uid AND state IN ('{item.OPEN}', '{item.DEC
     AND known_answer IS NULL
 """)
 
-LENT_BESIDE = """
+ASSIGNED_BESIDE = """
 SELECT item_uid FROM shown
 WHERE device_uid = $1 AND lent_until IS NOT NULL AND NOT (item_uid = ANY($2::uuid[]))
 """
 
-LEND_AGAIN = statement("""
+ASSIGN_AGAIN = statement("""
 WITH again AS (
     UPDATE shown SET lent_until = now() + $3::interval
     FROM items WHERE items.uid = item_uid AND device_uid = $1 AND item_uid = ANY($2::uuid[])
@@ -146,12 +146,12 @@ SELECT uid, content FROM again ORDER BY position
 """)
 
 RUN_OUT = """
--- Items that browsers had for too long: they may go to others, and their answers still count.
+-- Items whose assignment has expired. Others may get them, and late annotations still count.
 SELECT item_uid FROM shown WHERE lent_until <= now() AND lent_until > '-infinity'
 ORDER BY lent_until LIMIT $1
 """
 
-END_LENDING = """
+END_ASSIGNMENT = """
 UPDATE shown SET lent_until = '-infinity'
 WHERE item_uid = ANY($1::uuid[]) AND lent_until <= now() AND lent_until > '-infinity'
 """
@@ -209,7 +209,7 @@ class AssignmentContext:
     Attributes:
         group: The group that owns the items.
         tasks: The tasks whose items are assigned.
-        lend: How long an item is assigned.
+        assign: How long an item is assigned.
         one_vote_window: How long browsers of one origin count as one person.
     """
 
@@ -218,11 +218,11 @@ class AssignmentContext:
     group: str
     tasks: tuple[UUID, ...]
     show: Show
-    lend: timedelta
+    assign: timedelta
     one_vote_window: timedelta
 
 
-async def lend(
+async def assign(
     connection: Connection,
     desk: AssignmentContext,
     device: UUID,
@@ -237,11 +237,11 @@ async def lend(
     """
     if number <= 0:
         return []
-    where = desk.template, desk.step, device, number, desk.lend, desk.group, desk.tasks
+    where = desk.template, desk.step, device, number, desk.assign, desk.group, desk.tasks
     if gold:
-        rows = await connection.fetch(LEND_GOLD, *where)
+        rows = await connection.fetch(ASSIGN_GOLD, *where)
     else:
-        rows = await connection.fetch(LEND, *where, desk.one_vote_window)
+        rows = await connection.fetch(ASSIGN, *where, desk.one_vote_window)
     return [AssignedItem(row["uid"], row["content"]) for row in rows]
 
 
@@ -249,7 +249,7 @@ async def renew(
     connection: Connection, desk: AssignmentContext, device: UUID, items: Sequence[UUID]
 ) -> None:
     """Prolong the assignment of those items that the browser has not answered yet."""
-    await connection.execute(RENEW, device, list(items), desk.lend)
+    await connection.execute(RENEW, device, list(items), desk.assign)
 
 
 async def lost(
@@ -259,10 +259,10 @@ async def lost(
 
     They were lost with an earlier response. Their assignment is prolonged.
     """
-    beside = [row["item_uid"] for row in await connection.fetch(LENT_BESIDE, device, list(has))]
+    beside = [row["item_uid"] for row in await connection.fetch(ASSIGNED_BESIDE, device, list(has))]
     if not beside:  # the usual case: one statement for both would read all open items
         return []
-    rows = await connection.fetch(LEND_AGAIN, device, beside, desk.lend, desk.tasks)
+    rows = await connection.fetch(ASSIGN_AGAIN, device, beside, desk.assign, desk.tasks)
     return [AssignedItem(row["uid"], row["content"]) for row in rows]
 
 
@@ -300,7 +300,7 @@ async def take_back(
     It returns False if the browser has not answered the item within the time ``within``, or if the
     task asks nothing any more.
     """
-    found = await connection.fetchval(TAKE_BACK, device, item, desk.lend, within, desk.tasks)
+    found = await connection.fetchval(TAKE_BACK, device, item, desk.assign, within, desk.tasks)
     return found is not None
 
 
@@ -316,7 +316,7 @@ async def run_out(connection: Connection, *, most: int) -> list[UUID]:
 
 async def end_assignments(connection: Connection, items: Sequence[UUID]) -> None:
     """End expired assignments of locked items."""
-    await connection.execute(END_LENDING, list(items))
+    await connection.execute(END_ASSIGNMENT, list(items))
 
 
 async def is_anything_open(connection: Connection, desk: AssignmentContext) -> bool:

@@ -6,14 +6,14 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.asking import AnswerInFile
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.tasks import TaskOutput
+from sluice.contracts.human_tasks.asking import AnswerInFile
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.servicekit.database import Connection
 from wfms.ask.db.statement import statement
 
 FREEZE = statement("""
--- Decided long enough ago: from now on their answers stand.
+-- Freeze items that were decided long enough ago: their annotations are final.
 UPDATE items SET state = '{item.GIVING}'
 WHERE uid = ANY(ARRAY(
     SELECT uid FROM items WHERE state = '{item.DECIDED}' AND decided_at <= now() - $1::interval

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from sluice.contracts.states import DeviceState
+from sluice.contracts.common.states import DeviceState
 from sluice.servicekit.database import Connection
 from wfms.ask.db.statement import statement
 
@@ -17,13 +17,13 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, now() + $8::interval) RETURNING made_at, unt
 """
 
 LINK_BY_DIGEST = """
--- Whoever else comes by it waits.
+-- Other requests with the same link wait for the lock.
 SELECT uid, template, step, owner_group, person, made_by, made_at, until, ended_at FROM links
 WHERE digest = $1 FOR NO KEY UPDATE
 """
 
 LINKS_OF_STEP = """
--- With the browsers behind each; those of one origin have one vote.
+-- With the number of browsers of each link. Browsers of one origin have one vote.
 SELECT l.uid, l.template, l.step, l.owner_group, l.person, l.made_by, l.made_at, l.until,
     l.ended_at, d.browsers, d.votes, d.answers
 FROM (SELECT * FROM links
@@ -45,7 +45,7 @@ VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 """
 
 DEVICE_BY_DIGEST = """
--- With whether its link is still good.
+-- `welcome` tells whether its link is still valid.
 SELECT d.uid, d.template, d.step, d.owner_group, d.shown, d.given, d.standing,
     l.ended_at IS NULL AND l.until > now() AS welcome
 FROM devices AS d JOIN links AS l ON l.uid = d.link_uid WHERE d.digest = $1
@@ -54,7 +54,7 @@ FROM devices AS d JOIN links AS l ON l.uid = d.link_uid WHERE d.digest = $1
 LINK_USED = "SELECT EXISTS (SELECT FROM devices WHERE link_uid = $1)"
 
 MOVE_TO_LINK = """
--- The earlier one, where it was for this person alone, is for nobody now.
+-- End the earlier link if it was only for this person.
 WITH known AS (
     SELECT uid, link_uid FROM devices WHERE digest = $1 AND template = $3 AND step = $4
         AND owner_group = $5 AND person IS NOT DISTINCT FROM $6 FOR UPDATE
@@ -84,7 +84,7 @@ UPDATE devices SET shown = shown + $2, given = given + $3, last_at = now() WHERE
 """
 
 GOLD_ANSWERS = """
--- Answers to items whose answer is known that have not been looked at yet.
+-- Annotations of gold items that were not judged yet.
 SELECT s.item_uid, s.device_uid, s.answer, i.known_answer FROM shown AS s
 JOIN items AS i ON i.uid = s.item_uid
 WHERE s.gold AND NOT s.judged AND s.answer IS NOT NULL AND s.answered_at <= now() - $1::interval
@@ -129,7 +129,7 @@ WHERE devices.uid = new.uid
 
 JUDGE_ALONE = "SELECT pg_try_advisory_xact_lock(7306085932140157)"
 
-SET_STANDING = """
+SET_DEVICE_STATE = """
 UPDATE devices SET standing = $2, reason = $3, set_by = $4 WHERE uid = $1 AND standing <> $2
 RETURNING 1
 """
@@ -367,7 +367,7 @@ async def store_evidence(
     )
 
 
-async def set_standing(
+async def set_device_state(
     connection: Connection,
     device: UUID,
     standing: DeviceState,
@@ -381,7 +381,7 @@ async def set_standing(
     returns None if the standing was the same before.
     """
     items = [row["uid"] for row in await connection.fetch(LOCK_ITEMS_OF, device)]
-    if await connection.fetchval(SET_STANDING, device, standing, reason, set_by) is None:
+    if await connection.fetchval(SET_DEVICE_STATE, device, standing, reason, set_by) is None:
         return None
     await connection.execute(COUNTS, device, standing is DeviceState.COUNTED)
     return items

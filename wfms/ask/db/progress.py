@@ -4,14 +4,14 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.ask import Ask
-from sluice.contracts.states import AskItemState
+from sluice.contracts.common.states import AskItemState
+from sluice.contracts.human_tasks.ask import Ask
 from sluice.servicekit.database import Connection
 from wfms.ask.db.devices import AskingPlace
 from wfms.ask.db.statement import statement
 
 STEPS = statement("""
--- Steps that ask now, or did within 30 days.
+-- Steps with questions now or within the last 30 days.
 WITH steps AS (
     SELECT template, step, owner_group,
         (array_agg(ask ORDER BY opened_at DESC))[1] AS ask,

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.ask import Ask
-from sluice.contracts.asking import HumanTask
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.states import AskItemState
-from sluice.contracts.tasks import TaskOutput
+from sluice.contracts.common.states import AskItemState
+from sluice.contracts.human_tasks.ask import Ask
+from sluice.contracts.human_tasks.asking import HumanTask
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.servicekit.database import Connection
 from wfms.ask.db.statement import statement
 
@@ -25,7 +25,7 @@ FROM questions WHERE ended_at IS NULL ORDER BY task_uid
 """
 
 READ_ON = """
--- Nothing where another instance has read the same.
+-- Return no row if another instance has read the same page.
 UPDATE questions SET read_to = $3, reason = '' WHERE task_uid = $1 AND read_to = $2 RETURNING 1
 """
 
@@ -51,9 +51,9 @@ ON CONFLICT DO NOTHING
 END = "UPDATE questions SET ended_at = now() WHERE task_uid = $1 AND ended_at IS NULL RETURNING 1"
 
 WITHDRAW = statement("""
--- What nobody will give of a task that has ended; in order of uid, as all that locks several. What
--- is being given the WMS may have: it is asked. Items with known answers serve other tasks of the
--- step.
+-- Withdraw the items of a task that has ended, in order of uid like every lock of several items.
+-- The WMS may have an item that is being delivered: ask it first. Gold items serve other tasks of
+-- the step.
 UPDATE items SET state = '{item.WITHDRAWN}', ended_at = now(), room = 0
 WHERE uid = ANY(ARRAY(
     SELECT uid FROM items

@@ -9,7 +9,7 @@ from sluice.servicekit.database import Connection
 from wfms.ask.db.statement import statement
 
 REFUSED = """
--- By the index items_refused.
+-- Uses the index items_refused.
 SELECT uid, task_uid, job_id, reason, asked_at FROM items
 WHERE reason <> '' AND ended_at IS NULL AND known_answer IS NULL ORDER BY task_uid, seq LIMIT $1
 """

@@ -1,6 +1,6 @@
 """Names of states in statements, taken from their enums."""
 
-from sluice.contracts.states import AskItemState, DeviceState
+from sluice.contracts.common.states import AskItemState, DeviceState
 
 
 def statement(text: str) -> str:

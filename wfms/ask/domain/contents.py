@@ -12,9 +12,9 @@ from typing import Any
 
 import nh3
 
-from sluice.contracts.ask import Show
+from sluice.contracts.human_tasks.ask import Show
 from sluice.visible_text import quoted
-from wfms.ask.domain.images import MOST_PIXELS, is_whole, size_of
+from wfms.ask.domain.images import MAX_PIXELS, is_whole, size_of
 from wfms.ask.domain.json_values import DEEPEST, trouble_in
 
 #: Limits in bytes of a file with text, and of one with an image.
@@ -180,8 +180,8 @@ def _size_of_whole(data: bytes) -> tuple[int, int]:
     if size is None:
         raise Unreadable("it is an image without width or height")
     width, height = size
-    if width * height > MOST_PIXELS:
-        raise Unreadable(f"it has {width} by {height} pixels, and at most {MOST_PIXELS} are shown")
+    if width * height > MAX_PIXELS:
+        raise Unreadable(f"it has {width} by {height} pixels, and at most {MAX_PIXELS} are shown")
     return size
 
 

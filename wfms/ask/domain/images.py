@@ -5,7 +5,7 @@ from io import BytesIO
 import imagesize
 
 #: Limit of an image: browsers need gigabytes for more pixels.
-MOST_PIXELS = 100_000_000
+MAX_PIXELS = 100_000_000
 #: Chunks of PNG (third edition, section 11.2): start of the pixels; end with its checksum.
 _PNG_PIXELS, _PNG_END = b"IDAT", b"IEND\xae\x42\x60\x82"
 #: Markers of JPEG (ITU-T T.81, table B.1): start of a scan, end of the image. Neither is in a scan.

@@ -3,8 +3,8 @@
 The documentation and the all-pairs test are generated from these tables.
 """
 
-from sluice.contracts.life_cycles import Moves
-from sluice.contracts.states import AskItemState, DeviceState
+from sluice.contracts.common.life_cycles import Moves
+from sluice.contracts.common.states import AskItemState, DeviceState
 
 ITEM_MOVES: Moves[AskItemState] = {
     AskItemState.OPEN: frozenset({AskItemState.DECIDED, AskItemState.WITHDRAWN}),
@@ -16,7 +16,7 @@ ITEM_MOVES: Moves[AskItemState] = {
     AskItemState.WITHDRAWN: frozenset(),
 }
 
-STANDING_MOVES: Moves[DeviceState] = {
+DEVICE_STATE_MOVES: Moves[DeviceState] = {
     DeviceState.COUNTED: frozenset({DeviceState.EXCLUDED}),
     DeviceState.EXCLUDED: frozenset({DeviceState.COUNTED}),
 }

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import uuid4
 
-from sluice.contracts.problems import NotFound, ServiceError, Unauthenticated
+from sluice.contracts.common.problems import NotFound, ServiceError, Unauthenticated
 from wfms.ask.db.devices import (
     AskingPlace,
     StoredLink,
@@ -20,7 +20,7 @@ from wfms.ask.db.progress import asked_now
 from wfms.ask.usecases.answer_and_ask import Visitor
 from wfms.ask.usecases.context import AskContext, OneVote
 
-_MOST_BROWSER = 200
+_MAX_BROWSER = 200
 
 
 class LinkEnded(ServiceError):
@@ -104,7 +104,7 @@ async def enter(
             uuid4(),
             digest,
             link,
-            browser=origin.browser[:_MOST_BROWSER],
+            browser=origin.browser[:_MAX_BROWSER],
             origin=origin.digest(context.rules.one_vote, link.place),
         )
     return BrowserSession(link.place, token)

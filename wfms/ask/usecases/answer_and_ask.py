@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.ask import Ask, Show
-from sluice.contracts.asking import (
-    MOST_AT_ONCE,
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import AskItemState, DeviceState
+from sluice.contracts.human_tasks.ask import Ask, Show
+from sluice.contracts.human_tasks.asking import (
+    MAX_CONCURRENT,
     AnnotatorAnswer,
     AnnotatorItem,
     AnswerFate,
@@ -16,16 +18,14 @@ from sluice.contracts.asking import (
     AskNext,
     NextItems,
 )
-from sluice.contracts.problems import Unprocessable
-from sluice.contracts.states import AskItemState, DeviceState
 from sluice.servicekit.database import Connection
 from sluice.visible_text import quoted
 from wfms.ask.db.assignments import (
     AssignedAnswer,
     AssignedItem,
     AssignmentContext,
+    assign,
     is_anything_open,
-    lend,
     lock_items,
     lost,
     renew,
@@ -85,7 +85,7 @@ async def answer_and_ask(context: AskContext, visitor: Visitor, asked: AskNext) 
         device = visitor.device
         fates = await _take(connection, visitor, asked.answers)
         taken = sum(fate.fate is AnswerFate.TAKEN for fate in fates)
-        items = await _lend(connection, desk, visitor, asked)
+        items = await _assign(connection, desk, visitor, asked)
         if taken or items:
             await count(connection, device.uid, shown=len(items), given=taken)
         over = not items and not await is_anything_open(connection, desk)
@@ -134,7 +134,7 @@ def _fate(
     return AnswerFate.TAKEN if states[item] in _ASKED else AnswerFate.LATE
 
 
-async def _lend(
+async def _assign(
     connection: Connection, desk: AssignmentContext, visitor: Visitor, asked: AskNext
 ) -> list[AssignedItem]:
     """Assign items to a browser.
@@ -148,16 +148,16 @@ async def _lend(
         return []
     again = await lost(connection, desk, device.uid, asked.has)
     if again:
-        return again[:MOST_AT_ONCE]
+        return again[:MAX_CONCURRENT]
     if device.standing is DeviceState.EXCLUDED:
-        return await lend(connection, desk, device.uid, number=asked.wanted, gold=True)
+        return await assign(connection, desk, device.uid, number=asked.wanted, gold=True)
     golden = 0
     # Stop when only gold items are left: their answers are known.
     if ask.gold is not None and await is_anything_open(connection, desk):
         numbers = range(device.shown + 1, device.shown + asked.wanted + 1)
         golden = sum(is_gold(device.uid.int, number, ask.gold_every) for number in numbers)
-    known = await lend(connection, desk, device.uid, number=golden, gold=True)
-    found = await lend(connection, desk, device.uid, number=asked.wanted - len(known))
+    known = await assign(connection, desk, device.uid, number=golden, gold=True)
+    found = await assign(connection, desk, device.uid, number=asked.wanted - len(known))
     return _mixed(found, known, device.uid.int)
 
 

@@ -9,13 +9,18 @@ from uuid import UUID
 import orjson
 from pydantic import ValidationError
 
-from sluice.contracts.asking import AcceptedAnswer, AnsweredJob, AnswerFile, AnswerInFile
-from sluice.contracts.naming import output_name_that_fits, own_name
-from sluice.contracts.pilots import OutputFile
-from sluice.contracts.problems import NotFound, Unprocessable
-from sluice.contracts.states import ReportAnswer
-from sluice.contracts.tasks import TaskOutput
-from sluice.contracts.wording import first_fault
+from sluice.contracts.common.naming import output_name_that_fits, own_name
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.common.states import ReportAnswer
+from sluice.contracts.common.wording import first_fault
+from sluice.contracts.human_tasks.asking import (
+    AcceptedAnswer,
+    AnsweredJob,
+    AnswerFile,
+    AnswerInFile,
+)
+from sluice.contracts.jobs.tasks import TaskOutput
+from sluice.contracts.pilots.pilots import OutputFile
 from sluice.storage.checksums import stream
 from sluice.storage.errors import StorageError, StorageFull, StorageUnavailable
 from sluice.storage.operations import put_bytes

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from uuid import UUID, uuid4, uuid5
 
-from sluice.contracts.ask import Ask, Show
-from sluice.contracts.asking import HumanJob, HumanTask
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.problems import NotFound
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.human_tasks.ask import Ask, Show
+from sluice.contracts.human_tasks.asking import HumanJob, HumanTask
+from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.storage.errors import FileMissing, NoFile, StorageError
 from sluice.storage.reader import open_reader
 from sluice.visible_text import quoted
@@ -47,7 +47,7 @@ async def import_items(context: AskContext) -> bool:
     """
     async with context.database.connection() as connection:
         known = {question.task_uid for question in await open_questions(connection)}
-    asked = (await context.wms.asked_tasks()).tasks
+    asked = (await context.wms.human_tasks()).tasks
     living = {task.uid for task in asked}
     async with context.database.connection() as connection:
         for task in asked:
@@ -80,7 +80,7 @@ async def _take_in(context: AskContext, question: OpenQuestion) -> bool:
     try:
         if question.ask.gold is not None and not question.gold_read:
             await _take_in_gold(context, question)
-        jobs = await context.wms.asked_jobs(question.task_uid, after=question.read_to, limit=PAGE)
+        jobs = await context.wms.human_jobs(question.task_uid, after=question.read_to, limit=PAGE)
     except NotFound:
         return False  # the task has ended since: the next round notices
     if not jobs.jobs:

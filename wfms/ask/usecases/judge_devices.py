@@ -8,7 +8,7 @@ from uuid import UUID
 
 import structlog
 
-from sluice.contracts.states import DeviceState
+from sluice.contracts.common.states import DeviceState
 from sluice.servicekit.database import Connection
 from wfms.ask.db.devices import (
     alone,
@@ -22,7 +22,7 @@ from wfms.ask.db.devices import (
 )
 from wfms.ask.domain.trust import LIMIT, AnswerReference, others_agree_on, score
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.set_device_state import apply_standing
+from wfms.ask.usecases.set_device_state import apply_device_state
 
 log = structlog.get_logger(__name__)
 
@@ -49,7 +49,7 @@ async def judge_devices(context: AskContext) -> bool:
         seen, full = await _new_evidence(connection, context.rules.undo)
         found = await _weighed(connection, seen)
     for device, reason in found.items():
-        done = await apply_standing(
+        done = await apply_device_state(
             context, device, DeviceState.EXCLUDED, reason=reason, set_by=None
         )
         if done:

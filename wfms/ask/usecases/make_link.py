@@ -3,8 +3,8 @@
 from datetime import timedelta
 from uuid import UUID, uuid4
 
-from sluice.contracts.asking_watch import AskLink, NewLink
-from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.human_tasks.asking_watch import AskLink, NewLink
 from wfms.ask.db.devices import AskingPlace, StoredLink, end_link, insert_link, links_of_step
 from wfms.ask.db.progress import ask_of
 from wfms.ask.usecases.admit_browser import digest_of, new_token

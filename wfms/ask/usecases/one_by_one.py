@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.common.problems import NotAvailable
 
 Task = TypeVar("Task")
 

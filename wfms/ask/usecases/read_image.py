@@ -5,8 +5,8 @@ from uuid import UUID
 
 import structlog
 
-from sluice.contracts.ask import Show
-from sluice.contracts.problems import NotAvailable, NotFound
+from sluice.contracts.common.problems import NotAvailable, NotFound
+from sluice.contracts.human_tasks.ask import Show
 from sluice.storage.errors import StorageError
 from sluice.storage.reader import open_reader
 from wfms.ask.db.assignments import FoundItem, shown_item

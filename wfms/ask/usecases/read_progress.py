@@ -5,17 +5,17 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.ask import Ask
-from sluice.contracts.asking_watch import AskDevice, ExportedAnswer, HumanStep
-from sluice.contracts.owners import Visibility
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import DeviceState
+from sluice.contracts.access.owners import Visibility
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import DeviceState
+from sluice.contracts.human_tasks.ask import Ask
+from sluice.contracts.human_tasks.asking_watch import AskDevice, ExportedAnswer, HumanStep
 from wfms.ask.db.devices import AskingPlace, devices_of_step, place_of_link
 from wfms.ask.db.progress import all_answers, ask_of, asking_steps, items_by_state, place_of_device
 from wfms.ask.domain.trust import LIMIT, AnswerReference, right_of
 from wfms.ask.usecases.context import AskContext
 
-MOST_DEVICES = 1000
+MAX_DEVICES = 1000
 
 
 async def read_steps(context: AskContext, visibility: Visibility) -> list[HumanStep]:
@@ -66,7 +66,7 @@ async def read_devices(
 ) -> list[AskDevice]:
     """Return the browsers of a step, the highest score first. The caller must see the step."""
     async with context.database.connection() as connection:
-        rows = await devices_of_step(connection, place, device=device, most=MOST_DEVICES)
+        rows = await devices_of_step(connection, place, device=device, most=MAX_DEVICES)
     return [_device(row) for row in rows]
 
 

@@ -2,8 +2,8 @@
 
 from itertools import groupby
 
-from sluice.contracts.asking import MOST_REASON, RefusedJob
-from sluice.contracts.problems import NotFound
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.human_tasks.asking import MAX_REASON, RefusedJob
 from wfms.ask.db.refusing import refused_items, told
 from wfms.ask.usecases.context import AskContext
 
@@ -28,7 +28,7 @@ async def refuse_items(context: AskContext) -> bool:
     for task, of_task in groupby(items, lambda item: item.task):
         own = list(of_task)
         jobs = [
-            RefusedJob(id=item.job, reason=item.reason[:MOST_REASON], asked_at=item.asked_at)
+            RefusedJob(id=item.job, reason=item.reason[:MAX_REASON], asked_at=item.asked_at)
             for item in own
         ]
         try:

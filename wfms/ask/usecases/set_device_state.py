@@ -2,14 +2,14 @@
 
 from uuid import UUID
 
-from sluice.contracts.problems import Conflict
-from sluice.contracts.states import DeviceState
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.common.states import DeviceState
 from wfms.ask.db.assignments import settle
-from wfms.ask.db.devices import set_standing
+from wfms.ask.db.devices import set_device_state
 from wfms.ask.usecases.context import AskContext
 
 
-async def apply_standing(
+async def apply_device_state(
     context: AskContext,
     device: UUID,
     standing: DeviceState,
@@ -26,13 +26,13 @@ async def apply_standing(
     """
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        items = await set_standing(connection, device, standing, reason=reason, set_by=set_by)
+        items = await set_device_state(connection, device, standing, reason=reason, set_by=set_by)
         if items:
             await settle(connection, items)
     return items is not None
 
 
-async def set_standing_by_hand(
+async def set_device_state_by_supervisor(
     context: AskContext, device: UUID, standing: DeviceState, *, reason: str, by: str
 ) -> None:
     """Set the standing of a browser by hand. It is not changed automatically afterwards.
@@ -40,5 +40,5 @@ async def set_standing_by_hand(
     Raises:
         Conflict: The standing was the same before.
     """
-    if not await apply_standing(context, device, standing, reason=reason, set_by=by):
+    if not await apply_device_state(context, device, standing, reason=reason, set_by=by):
         raise Conflict(f"device {device} is {standing} already")

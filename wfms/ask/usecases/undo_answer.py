@@ -2,9 +2,9 @@
 
 from uuid import UUID
 
-from sluice.contracts.asking import AnnotatorItem
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import AskItemState
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import AskItemState
+from sluice.contracts.human_tasks.asking import AnnotatorItem
 from wfms.ask.db.assignments import lock_items, settle, shown_item, take_back
 from wfms.ask.db.devices import browser_alone, count
 from wfms.ask.usecases import answer_and_ask

@@ -4,14 +4,14 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.attention import Acknowledge, ChainCounts
-from sluice.contracts.chains import Chain
-from sluice.contracts.problems import Conflict, NotFound
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.chains.attention import Acknowledge, ChainCounts
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 from wfms.chains.usecases.acknowledge_chain import acknowledge_chain
 from wfms.chains.usecases.read_chains import count_chains, read_chain
 

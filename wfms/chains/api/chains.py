@@ -7,17 +7,17 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Response, status
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.chains import Chain, ChainListState, ChainPage, NewChain
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.key_values import MAX_FILTERED_KEYS, metadata_filter
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.states import ChainState
-from sluice.contracts.tasks import BY_REQUEST, Cancel, Prioritise
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.chains.chains import Chain, ChainListState, ChainPage, NewChain
+from sluice.contracts.common.key_values import MAX_FILTERED_KEYS, metadata_filter
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.jobs.tasks import BY_REQUEST, Cancel, Prioritise
 from sluice.servicekit.access.asking import Asking, Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 from wfms.chains.db.reading import ChainQuery
 from wfms.chains.usecases.cancel_chain import cancel_chain
 from wfms.chains.usecases.context import ChainsContext

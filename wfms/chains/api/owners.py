@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from uuid import UUID
 
-from sluice.contracts.owners import Visibility
+from sluice.contracts.access.owners import Visibility
 from sluice.servicekit.database import Database
 from wfms.chains.db.owners import group_of_chain, group_of_task
 from wfms.chains.usecases.cancel_chain import UnknownChain

@@ -5,12 +5,12 @@ from uuid import UUID
 
 from fastapi import APIRouter, Response, status
 
-from sluice.contracts.access import CallingService
-from sluice.contracts.chains import Chain, RerunChain, RerunPlan
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.access.access import CallingService
+from sluice.contracts.chains.chains import Chain, RerunChain, RerunPlan
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.access.asking import Asking
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.read_chains import read_chain
 from wfms.chains.usecases.rerun_chain import plan_of_rerun, rerun_chain

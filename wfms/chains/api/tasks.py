@@ -6,14 +6,14 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.chains import ChainTask, ChainTaskList, Release, TaskEnded
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.states import StepState
-from sluice.contracts.tasks import BY_REQUEST, Cancel, Prioritise, TaskStatus
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.chains.chains import ChainTask, ChainTaskList, Release, TaskEnded
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.common.states import StepState
+from sluice.contracts.jobs.tasks import BY_REQUEST, Cancel, Prioritise, TaskStatus
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 from wfms.chains.usecases.context import ChainsContext
 from wfms.chains.usecases.forward_task_request import forward_cancel, forward_rank
 from wfms.chains.usecases.read_tasks import TaskQuery, read_task, read_tasks

@@ -6,9 +6,9 @@ Partial indexes find them, whatever the number of chains.
 from datetime import datetime
 from uuid import UUID
 
-from sluice.contracts.attention import Acknowledgement, ChainCounts
-from sluice.contracts.owners import Visibility
-from sluice.contracts.states import ChainState, StepState
+from sluice.contracts.access.owners import Visibility
+from sluice.contracts.chains.attention import Acknowledgement, ChainCounts
+from sluice.contracts.common.states import ChainState, StepState
 from sluice.servicekit.database import Connection
 
 UNDER_WAY = f"""
@@ -37,7 +37,7 @@ WHERE $1::text[] IS NULL
 """
 
 ACKNOWLEDGE = f"""
--- The first who says so is the one who is named.
+-- Keep the name of the first person who acknowledges.
 UPDATE chains SET acknowledged_by = $2, acknowledged_at = $3
 WHERE uid = $1 AND acknowledged_at IS NULL
     AND (state = '{ChainState.FAILED}' OR state = '{ChainState.FINISHED}' AND unsettled)

@@ -8,12 +8,12 @@ from uuid import UUID
 
 import asyncpg
 
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.labels import label
-from sluice.contracts.life_cycles import states_before
-from sluice.contracts.owners import may_take_away
-from sluice.contracts.plan import Plan
-from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
+from sluice.contracts.access.owners import may_take_away
+from sluice.contracts.common.labels import label
+from sluice.contracts.common.life_cycles import states_before
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState, StepState
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.plan import Plan
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
 from wfms.chains.db.collections import not_collected_yet
@@ -23,14 +23,13 @@ from wfms.chains.domain.parameters import given_files
 from wfms.chains.domain.tasks import Origin
 from wfms.chains.domain.transitions import CHAIN_MOVES
 
-HOLD_CHAIN = """
--- Everything that changes a chain takes this lock first, so that changes of one chain come one
--- after the other.
+LOCK_CHAIN_ROW = """
+-- Every change of a chain takes this lock first, so that changes happen one after another.
 SELECT state, ending, reason, rank FROM chains WHERE uid = $1 FOR UPDATE
 """
 
 LOCK_CHAIN = """
--- The same lock, with all that the chain is.
+-- The same lock, with all columns of the chain.
 SELECT uid, state, ending, upload_asked, discarded, reason, template_id, template_name,
     template_version, plan, params, dataset_uid, dataset, owner, owner_group,
     input_copied, unsettled, keep_failed > '0' AND
@@ -46,15 +45,15 @@ WHERE chain_uid = $1 ORDER BY ordinal
 DATASETS_OF = "SELECT uid, step, port, status, uploaded_at FROM datasets WHERE chain_uid = $1"
 
 LOCK_INPUT = """
--- The first input, under lock until the transaction ends.
+-- Lock the first input until the transaction ends.
 INSERT INTO inputs (dataset_uid)
 VALUES ($1) ON CONFLICT (dataset_uid) DO UPDATE SET dataset_uid = EXCLUDED.dataset_uid
 RETURNING released_at
 """
 
 INPUT_KEPT = f"""
--- Is there another chain that still runs over this input (or has it as the value of a parameter),
--- or wants it kept, or has failed jobs nobody has decided about?
+-- Return whether another chain runs on this input or has it as the value of a parameter, wants to
+-- keep it, or has failed jobs that nobody has decided about.
 SELECT EXISTS (
     SELECT 1 FROM chains WHERE dataset_uid = $1 AND uid <> $2
     AND (state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
@@ -91,7 +90,7 @@ FROM unnest($3::int[], $4::text[], $5::uuid[]) AS new (ordinal, name, task_uid)
 """
 
 MOVE_CHAIN = """
--- Guarded by the states it may come from; the end of a chain has its time.
+-- Guarded by the states that the chain may leave. A chain that ends gets its time.
 UPDATE chains
 SET state = $2, upload_asked = upload_asked OR $6, ended_at = CASE WHEN $4 THEN $5::timestamptz END,
     keep_until = CASE WHEN $4 AND ending IS NOT NULL
@@ -116,7 +115,7 @@ DISCARD = "UPDATE chains SET discarded = true, unsettled = false WHERE uid = $1 
 SET_UNSETTLED = "UPDATE chains SET unsettled = $2 WHERE uid = $1"
 
 END_CHAIN = """
--- The first reason to end stays.
+-- The first reason stays.
 UPDATE chains SET ending = $2, reason = $3 WHERE uid = $1 AND ending IS NULL AND ended_at IS NULL
 RETURNING uid
 """
@@ -179,9 +178,9 @@ def _origin(uid: UUID, dataset: Dataset, row: asyncpg.Record) -> Origin:
     )
 
 
-async def hold_chain(connection: Connection, uid: UUID) -> LockedChain | None:
+async def lock_chain_row(connection: Connection, uid: UUID) -> LockedChain | None:
     """Lock the chain alone; return None if there is no such chain."""
-    row = await connection.fetchrow(HOLD_CHAIN, uid)
+    row = await connection.fetchrow(LOCK_CHAIN_ROW, uid)
     if row is None:
         return None
     return LockedChain(ChainState(row["state"]), _ending(row), row["reason"], row["rank"])

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sluice.contracts.append_only import Collect, Collected
-from sluice.contracts.chains import ChainCollection
+from sluice.contracts.chains.chains import ChainCollection
+from sluice.contracts.data.append_only import Collect, Collected
 from sluice.servicekit.database import Connection
 from wfms.chains.domain.collecting import CollectableOutput
 
@@ -19,7 +19,7 @@ ON CONFLICT DO NOTHING
 """
 
 WAITING = """
--- In the order in which their chains finished.
+-- In the order in which the chains finished.
 SELECT collections.chain_uid, collections.dataset_uid, standing, standing_type, chains.owner_group,
     chains.dataset_uid AS input
 FROM collections JOIN chains ON chains.uid = chain_uid

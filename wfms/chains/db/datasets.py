@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.life_cycles import states_before
-from sluice.contracts.states import ChainDatasetStatus, ChainState
+from sluice.contracts.common.life_cycles import states_before
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState
+from sluice.contracts.data.datasets import Dataset
 from sluice.servicekit.database import Connection
 from wfms.chains.domain.transitions import DATASET_MOVES
 
@@ -18,7 +18,7 @@ ON CONFLICT DO NOTHING
 """
 
 TAKE_DATASETS = """
--- Data sets of chain $1 that chain $2 takes over, all or none; $4: the ports that they have there.
+-- Copy data sets of chain $1 to chain $2, all or none. $4 are their ports in the new chain.
 INSERT INTO datasets (uid, chain_uid, name, step, port, status, created_at, watched_at, uploaded_at)
 SELECT uid, $2, name, step, taken.port, $5, $6, watched_at, uploaded_at
 FROM datasets JOIN unnest($3::uuid[], $4::text[]) AS taken (uid, port) USING (uid)
@@ -27,7 +27,7 @@ RETURNING uid
 """
 
 MOVE_DATASETS = """
--- Under the chain's lock, as all that moves its data sets.
+-- The caller holds the lock of the chain, as for every change of its data sets.
 UPDATE datasets SET status = $3, released_at = CASE WHEN $5 THEN $6::timestamptz END
 WHERE chain_uid = $1 AND uid = ANY($2::uuid[]) AND status = ANY($4::text[])
 """
@@ -69,8 +69,8 @@ WHERE released_at IS NOT NULL AND handed_over_at IS NULL
 _OLDEST_FIRST = "GROUP BY uid ORDER BY min(released_at), min(name)"
 
 UNDELIVERED = f"""
--- Released data sets of a chain that the watcher is not known to have taken over (it is not asked
--- to delete outputs that the DMS was asked to upload).
+-- Released data sets of a chain that the watcher may not have received. The watcher does not delete
+-- outputs that the DMS was asked to upload.
 {_UNDELIVERED} AND chain_uid = $1 AND NOT {_MAY_BE_SAFE} {_OLDEST_FIRST}
 """
 
@@ -79,7 +79,7 @@ ALL_UNDELIVERED = f"{_UNDELIVERED} AND NOT {_MAY_BE_SAFE} {_OLDEST_FIRST} LIMIT 
 OUTPUTS_UNDELIVERED = f"{_UNDELIVERED} AND {_MAY_BE_SAFE} {_OLDEST_FIRST} LIMIT $1"
 
 HANDED_OVER = """
--- Of several chains, whose locks nobody has: in one order.
+-- The data sets belong to several unlocked chains: lock them in one order.
 UPDATE datasets AS d SET handed_over_at = $2 FROM (
     SELECT chain_uid, uid FROM datasets
     WHERE uid = ANY($1::uuid[]) AND released_at IS NOT NULL AND handed_over_at IS NULL
@@ -89,7 +89,7 @@ WHERE d.chain_uid = released.chain_uid AND d.uid = released.uid
 """
 
 UPLOADS_TO_WATCH = f"""
--- Workflow outputs under way to the output storage that the watcher was not told of.
+-- Workflow outputs that are being uploaded and that the watcher does not know.
 SELECT datasets.uid, datasets.chain_uid, datasets.step, chains.dataset_uid
 FROM datasets JOIN chains ON chains.uid = datasets.chain_uid
 JOIN LATERAL jsonb_to_recordset(chains.plan->'outputs') AS output (step text, port text)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sluice.contracts.states import ChainState
+from sluice.contracts.common.states import ChainState
 from sluice.servicekit.database import Connection
 
 _NEEDED = f"""
@@ -14,7 +14,7 @@ AND chains.state IN ('{ChainState.IN_PROGRESS}', '{ChainState.UPLOADING}')
 """
 
 NEEDED_BY = f"""
--- Chains that have not ended, and have not released it.
+-- Chains that have not ended and have not released the data set.
 SELECT chains.uid, chains.state, chains.ending, chains.template_name, chains.dataset_name
 {_NEEDED.format(uid="$1")} ORDER BY chains.position
 """
@@ -27,9 +27,9 @@ ON CONFLICT (dataset_uid) DO UPDATE SET force = deletions.force OR EXCLUDED.forc
 _NEEDED_BY_IT = _NEEDED.format(uid="deletions.dataset_uid")
 
 CLAIM = f"""
--- Those for which something can be done now and that nobody is at: no chain needs the data set, or
--- one can be canceled. Those that wait for chains to end keep nobody waiting; nor does one that
--- failed, for it comes last when its claim has run out.
+-- Claim deletions that can proceed: no chain needs the data set, or a chain can be canceled.
+-- Deletions that wait for chains do not block others. A failed deletion comes last after its claim
+-- has expired.
 UPDATE deletions SET claim_token = $1, claimed_until = now() + $2
 WHERE dataset_uid IN (
     SELECT dataset_uid FROM deletions
@@ -46,7 +46,7 @@ RETURNING dataset_uid, force
 """
 
 UNCLAIM = """
--- All of a token, or one of them.
+-- Release all claims of a token, or one of them.
 UPDATE deletions SET claim_token = NULL, claimed_until = NULL
 WHERE dataset_uid = ANY(ARRAY(
     SELECT dataset_uid FROM deletions

@@ -1,6 +1,6 @@
 """Gauges of the chain service: steps and chains under way, found by partial indexes."""
 
-from sluice.contracts.states import ChainState, StepState
+from sluice.contracts.common.states import ChainState, StepState
 from sluice.servicekit.gauges import Measurement, rows_of
 from wfms.chains.db.datasets import NEEDED_BY_NONE
 

@@ -1,8 +1,8 @@
 """The quotas of chains that groups and people may have at the same time."""
 
-from sluice.contracts.problems import Conflict, NotAvailable
-from sluice.contracts.quotas import Quantity, ReachedQuota, holders_of
-from sluice.contracts.states import ChainState
+from sluice.contracts.access.quotas import Quantity, ReachedQuota, holders_of
+from sluice.contracts.common.problems import Conflict, NotAvailable
+from sluice.contracts.common.states import ChainState
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
 from sluice.servicekit.quotas.counted_quantities import CountedQuantities

@@ -7,23 +7,23 @@ from uuid import UUID
 
 import asyncpg
 
-from sluice.contracts.attention import Acknowledgement
-from sluice.contracts.chains import (
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.chains.attention import Acknowledgement
+from sluice.contracts.chains.chains import (
     Chain,
     ChainCollection,
     ChainDataset,
     ChainStep,
     ChainTask,
 )
-from sluice.contracts.numbers import counted
-from sluice.contracts.owners import ALL, Visibility
-from sluice.contracts.states import ChainState, StepState
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.states import ChainState, StepState
 from sluice.servicekit.database import Connection
 from wfms.chains.db.attention import WANTED
 from wfms.chains.db.collections import collections_of
 
 CHAINS = """
--- A page, newest first; $3 is the position of the last one seen.
+-- A page, the newest first. $3 is the position of the last chain of the previous page.
 SELECT uid, position, state, template_id, template_name AS template, template_version, dataset_uid,
     dataset_name, params, secrets,
     created_at, ended_at, reason, rerun_of, rank, acknowledged_by, acknowledged_at,
@@ -68,8 +68,8 @@ ORDER BY datasets.chain_uid, steps.ordinal NULLS FIRST, datasets.port NULLS LAST
 """
 
 TASKS = f"""
--- Steps that have been begun, of the newest chains first; $5 and $6 are where the last one seen
--- stands.
+-- Steps that have started, of the newest chains first. $5 and $6 are the position of the last step
+-- of the previous page.
 SELECT steps.task_uid, steps.chain_uid, steps.name, steps.state, chains.template_name,
     chains.dataset_name,
     chains.position, steps.ordinal
@@ -85,8 +85,7 @@ ORDER BY chains.position DESC, steps.ordinal LIMIT $4
 
 
 RELIEVING_TASKS = f"""
--- Tasks under way of the oldest chains after whose end the input is deleted, with the input of
--- each.
+-- Running tasks of the oldest chains whose input is deleted at the end, each with its input.
 SELECT steps.task_uid, chains.dataset_uid FROM steps JOIN chains ON chains.uid = steps.chain_uid
 WHERE chains.state = '{ChainState.IN_PROGRESS}' AND steps.state = '{StepState.IN_PROGRESS}'
     AND steps.taken_from IS NULL

@@ -3,11 +3,11 @@
 from collections.abc import Collection
 from uuid import UUID
 
-from sluice.contracts.states import StepState
+from sluice.contracts.common.states import StepState
 from sluice.servicekit.database import Connection
 
 TAKE_STEPS = f"""
--- Of the chain's fresh steps, those that $3 has finished: with its times.
+-- Mark new steps of the chain as finished if chain $3 has finished them, with its times.
 UPDATE steps
 SET state = '{StepState.FINISHED}', started_at = done.started_at, ended_at = done.ended_at,
     failed_jobs = done.failed_jobs, taken_from = coalesce(done.taken_from, done.chain_uid)

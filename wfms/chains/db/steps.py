@@ -7,13 +7,13 @@ from uuid import UUID
 
 import asyncpg
 
-from sluice.contracts.life_cycles import states_before
-from sluice.contracts.states import ChainState, StepState
+from sluice.contracts.common.life_cycles import states_before
+from sluice.contracts.common.states import ChainState, StepState
 from sluice.servicekit.database import Connection
 from wfms.chains.domain.transitions import STEP_MOVES
 
 CLAIM_STEPS = f"""
--- Steps due to be started that nobody is at; several instances share them.
+-- Claim steps that are due to start. Several instances share them.
 UPDATE steps SET claim_token = $1, claimed_until = now() + $2, attempts = attempts + 1
 WHERE (chain_uid, name) IN (
     SELECT chain_uid, name FROM steps
@@ -25,13 +25,13 @@ RETURNING chain_uid, name, task_uid, attempts
 """
 
 POSTPONE_STEP = f"""
--- Gives up the claim until a later time, with the reason for people to see.
+-- Release the claim until a later time, with a reason for people.
 UPDATE steps SET claim_token = NULL, claimed_until = NULL, next_try_at = now() + $4, reason = $5
 WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.STARTING}'
 """
 
 UNCLAIM = """
--- Those that somebody moves at this moment lose the claim by that.
+-- Skip locked rows: the change in progress ends their claim.
 UPDATE steps AS s SET claim_token = NULL, claimed_until = NULL
 FROM (SELECT chain_uid, name FROM steps WHERE claim_token = $1 FOR UPDATE SKIP LOCKED) AS mine
 WHERE s.chain_uid = mine.chain_uid AND s.name = mine.name
@@ -43,7 +43,8 @@ WHERE chain_uid = $1 AND name = $2 AND claim_token = $3 AND state = '{StepState.
 """
 
 MOVE_STEP = """
--- Guarded by the states it may come from; a move ends any claim. Under the chain's lock.
+-- Guarded by the states that the step may leave. This ends any claim. The caller holds the lock of
+-- the chain.
 UPDATE steps
 SET state = $3, reason = $5, claim_token = NULL, claimed_until = NULL, next_try_at = now(),
     started_at = CASE WHEN $6 THEN $8::timestamptz ELSE started_at END,
@@ -55,8 +56,7 @@ RETURNING name
 SET_FAILED_JOBS = "UPDATE steps SET failed_jobs = $3 WHERE chain_uid = $1 AND name = $2"
 
 CLAIM_CANCELS = f"""
--- Running tasks of chains that are going to end: asked to stop, again after a while until they
--- have.
+-- Running tasks of chains that are ending. Cancel them, and repeat that until they have ended.
 UPDATE steps SET next_try_at = now() + $1
 FROM (
     SELECT steps.chain_uid, steps.name, chains.reason

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from sluice.contracts.asset_refs import AssetRef
-from sluice.contracts.assets import AssetVersion
-from sluice.contracts.chains import FileValue
-from sluice.contracts.plan import Plan
+from sluice.contracts.chains.chains import FileValue
+from sluice.contracts.data.asset_refs import AssetRef
+from sluice.contracts.data.assets import AssetVersion
+from sluice.contracts.templates.plan import Plan
 
 
 def wanted_assets(plan: Plan, params: Mapping[str, Any]) -> dict[str, AssetRef]:

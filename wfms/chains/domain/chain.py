@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from sluice.contracts.plan import Plan
-from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from sluice.contracts.templates.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

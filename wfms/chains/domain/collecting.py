@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from sluice.contracts.append_only import Collect
-from sluice.contracts.states import ChainState
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.data.append_only import Collect
 from wfms.chains.domain.chain import ChainView
 
 

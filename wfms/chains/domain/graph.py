@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 
-from sluice.contracts.plan import Plan, PlanStep, Source
-from sluice.contracts.problems import Finding
-from sluice.contracts.states import StepState
+from sluice.contracts.common.problems import Finding
+from sluice.contracts.common.states import StepState
+from sluice.contracts.templates.plan import Plan, PlanStep, Source
 from sluice.visible_text import quoted
 from wfms.chains.domain.chain import ChainView
 

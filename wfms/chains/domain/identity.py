@@ -10,8 +10,8 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID, uuid5
 
-from sluice.contracts.chains import NewChain
-from sluice.contracts.matching import bind, facts_of
+from sluice.contracts.chains.chains import NewChain
+from sluice.contracts.templates.matching import bind, facts_of
 
 #: Namespace of these uids.
 _NAMESPACE = UUID("6f0c7f5e-6c1b-5d0f-9a52-3b8c1d1a7e11")

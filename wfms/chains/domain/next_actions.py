@@ -7,7 +7,7 @@ are computed in the transaction of the change.
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState, StepState
 from wfms.chains.domain.chain import ChainView, DatasetView
 from wfms.chains.domain.graph import output_ports, startable
 from wfms.chains.domain.release import releasable

@@ -6,9 +6,9 @@ They are completed with defaults, and filled into the arguments of each step whe
 from collections.abc import Mapping
 from typing import Any
 
-from sluice.contracts.chains import FileValue
-from sluice.contracts.parameters import argument_value
-from sluice.contracts.plan import Plan, PlanStep
+from sluice.contracts.chains.chains import FileValue
+from sluice.contracts.templates.parameters import argument_value
+from sluice.contracts.templates.plan import Plan, PlanStep
 
 
 def complete(plan: Plan, given: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,7 +29,7 @@
 
 from uuid import UUID
 
-from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetType, StepState
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.graph import output_ports, readers, writes_output
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sluice.contracts.plan import Plan, PlanStep, Source
-from sluice.contracts.problems import Conflict, Unprocessable
-from sluice.contracts.states import StepState, TaskMode
+from sluice.contracts.common.problems import Conflict, Unprocessable
+from sluice.contracts.common.states import StepState, TaskMode
+from sluice.contracts.templates.plan import Plan, PlanStep, Source
 from sluice.visible_text import quoted
 from wfms.chains.domain.chain import ChainView
 from wfms.chains.domain.graph import output_ports, readers

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from sluice.contracts.chains import RerunStep
-from sluice.contracts.plan import PlanStep
-from sluice.contracts.states import TaskState
-from sluice.contracts.tasks import TaskStatus
+from sluice.contracts.chains.chains import RerunStep
+from sluice.contracts.common.states import TaskState
+from sluice.contracts.jobs.tasks import TaskStatus
+from sluice.contracts.templates.plan import PlanStep
 from wfms.chains.domain.rerun import Rerun, RerunRequest
 
 

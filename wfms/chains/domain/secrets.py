@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from sluice.contracts.plan import Plan, PlanStep
-from sluice.contracts.secrets import SecretRef
+from sluice.contracts.access.secrets import SecretRef
+from sluice.contracts.templates.plan import Plan, PlanStep
 
 
 def with_versions(plan: Plan, versions: Mapping[str, int]) -> Plan:

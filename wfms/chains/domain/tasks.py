@@ -9,16 +9,16 @@ from uuid import UUID
 
 from pydantic import TypeAdapter, ValidationError
 
-from sluice.contracts.base import Name
-from sluice.contracts.bounds import check_inherited
-from sluice.contracts.counts import PRODUCED
-from sluice.contracts.datasets import Dataset, NewDataset
-from sluice.contracts.needs import Needs
-from sluice.contracts.owners import EVERYONE
-from sluice.contracts.plan import NextSource, Plan, PlanStep, Source, StepInput
-from sluice.contracts.problems import Finding, Unprocessable
-from sluice.contracts.states import DatasetType
-from sluice.contracts.tasks import NextInput, ReusedTask, Task, TaskInput, TaskOutput
+from sluice.contracts.access.owners import EVERYONE
+from sluice.contracts.common.base import Name
+from sluice.contracts.common.bounds import check_inherited
+from sluice.contracts.common.problems import Finding, Unprocessable
+from sluice.contracts.common.states import DatasetType
+from sluice.contracts.data.counts import PRODUCED
+from sluice.contracts.data.datasets import Dataset, NewDataset
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.jobs.tasks import NextInput, ReusedTask, Task, TaskInput, TaskOutput
+from sluice.contracts.templates.plan import NextSource, Plan, PlanStep, Source, StepInput
 from sluice.visible_text import quoted
 from wfms.chains.domain.graph import output_ports
 from wfms.chains.domain.identity import dataset_name, task_uid

@@ -3,8 +3,8 @@
 The documentation and the all-pairs test are generated from them.
 """
 
-from sluice.contracts.life_cycles import Moves
-from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
+from sluice.contracts.common.life_cycles import Moves
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState, StepState
 
 CHAIN_MOVES: Moves[ChainState] = {
     ChainState.IN_PROGRESS: frozenset(

@@ -5,8 +5,8 @@ They are started, stopped and woken together.
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from sluice.servicekit.loop import Loop
 from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.running.loop import Loop
 
 Tick = Callable[[], Awaitable[bool]]
 

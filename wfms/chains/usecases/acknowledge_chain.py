@@ -2,9 +2,9 @@
 
 from uuid import UUID
 
-from sluice.contracts.attention import Acknowledge, AlreadyAcknowledged
-from sluice.contracts.problems import Conflict
-from sluice.contracts.states import ChainState
+from sluice.contracts.chains.attention import Acknowledge, AlreadyAcknowledged
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.common.states import ChainState
 from sluice.servicekit.database import Database
 from wfms.chains.db import attention, chains
 from wfms.chains.usecases.cancel_chain import UnknownChain
@@ -34,7 +34,7 @@ async def acknowledge_chain(database: Database, uid: UUID, asked: Acknowledge) -
     """
     now = database.clock.now()
     async with database.transaction() as transaction:
-        held = await chains.hold_chain(transaction.connection, uid)
+        held = await chains.lock_chain_row(transaction.connection, uid)
         if await attention.mark_acknowledged(transaction.connection, uid, by=asked.by, now=now):
             if held is not None and held.state is ChainState.FINISHED:
                 await settle_failures(transaction, uid, now=now)

@@ -3,8 +3,8 @@
 from datetime import datetime
 from uuid import UUID
 
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState, StepState
 from sluice.contracts.messages import DMS_UPLOADS, UploadDataset
-from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
 from sluice.servicekit.database import Transaction
 from wfms.chains.db import chains, datasets, steps
 from wfms.chains.db.collections import ask_to_collect

@@ -3,9 +3,9 @@
 from typing import assert_never
 from uuid import UUID
 
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import ChainState
-from sluice.contracts.tasks import BY_REQUEST
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.jobs.tasks import BY_REQUEST
 from sluice.servicekit.database import Database
 from wfms.chains.db import chains
 from wfms.chains.usecases.advance_chain import advance_chain
@@ -45,7 +45,7 @@ async def cancel_chain(
     """
     now = database.clock.now()
     async with database.transaction() as transaction:
-        held = await chains.hold_chain(transaction.connection, uid)
+        held = await chains.lock_chain_row(transaction.connection, uid)
         if held is None:
             raise UnknownChain(uid)
         match held.state:

@@ -7,9 +7,9 @@ repeating the request after a crash has no effect.
 
 import structlog
 
-from sluice.contracts.append_only import Collected, CollectFiles
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.servicekit.logging import log_ids
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.data.append_only import Collected, CollectFiles
+from sluice.servicekit.running.logging import log_ids
 from wfms.chains.db import chains
 from wfms.chains.db.collections import WaitingCollection, end_collection, waiting_collections
 from wfms.chains.usecases.advance_chain import advance_chain
@@ -37,7 +37,7 @@ async def collect_outputs(context: ChainsContext) -> bool:
             outcome = await _collect(context, asked)
             now = database.clock.now()
             async with database.transaction() as transaction:
-                await chains.hold_chain(transaction.connection, asked.chain)
+                await chains.lock_chain_row(transaction.connection, asked.chain)
                 await end_collection(transaction.connection, asked, outcome, now=now)
                 await advance_chain(transaction, asked.chain, now=now)
     return len(waiting) == BATCH

@@ -8,14 +8,14 @@ from uuid import UUID
 
 import structlog
 
-from sluice.contracts.asset_refs import MARK, SCHEME, is_asset
-from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
-from sluice.contracts.chains import NewChain
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import Visibility, visibility
-from sluice.contracts.parameters import findings
-from sluice.contracts.problems import Conflict, Finding
-from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.access.owners import Visibility, visibility
+from sluice.contracts.chains.chains import NewChain
+from sluice.contracts.common.problems import Conflict, Finding
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.asset_refs import MARK, SCHEME, is_asset
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet
+from sluice.contracts.templates.parameters import findings
 from sluice.servicekit.access.ownership import Ownership, ownership
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Transaction

@@ -13,14 +13,14 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from sluice.contracts.asset_refs import MARK
-from sluice.contracts.assets import AssetKept
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import ALL, Visibility
-from sluice.contracts.problems import Conflict, Finding, NeedsForce, NotAvailable, NotFound
-from sluice.contracts.states import ChainState, DatasetType
-from sluice.servicekit.database import PASSING
-from sluice.servicekit.logging import log_ids
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.common.problems import Conflict, Finding, NeedsForce, NotAvailable, NotFound
+from sluice.contracts.common.states import ChainState, DatasetType
+from sluice.contracts.data.asset_refs import MARK
+from sluice.contracts.data.assets import AssetKept
+from sluice.contracts.data.datasets import Dataset
+from sluice.servicekit.database import TRANSIENT_ERRORS
+from sluice.servicekit.running.logging import log_ids
 from wfms.chains.db import chains, deletions
 from wfms.chains.db.deletions import DependentChain
 from wfms.chains.usecases.cancel_chain import TooLate, cancel_chain
@@ -33,7 +33,7 @@ BATCH = 50
 #: How long a claim of an instance that died blocks the others.
 HOLD = timedelta(seconds=30)
 #: Number of chains named in a refusal; further ones are only counted.
-MOST_NAMED = 20
+MAX_NAMED = 20
 
 
 class DatasetNeeded(NeedsForce):
@@ -55,7 +55,7 @@ class DatasetNeeded(NeedsForce):
                         f" {chain.state}"
                     )
                 )
-                for chain in needing[:MOST_NAMED]
+                for chain in needing[:MAX_NAMED]
             ],
             dataset=dataset.uid,
             chains=len(needing),
@@ -111,7 +111,7 @@ async def delete_dataset(
     return await _carry_out(context, uid, force=force) or dataset
 
 
-async def delete_asked(context: ChainsContext, *, hold: timedelta = HOLD) -> bool:
+async def delete_requested(context: ChainsContext, *, hold: timedelta = HOLD) -> bool:
     """Carry out granted deletions where possible now, and return whether there may be more.
 
     A deletion that fails does not block others. It is tried again after ``hold``.
@@ -143,7 +143,7 @@ async def _try(context: ChainsContext, uid: UUID, *, force: bool, token: UUID) -
     except Conflict:
         # Nobody waits for the answer. The request is gone, or somebody has forced it meanwhile.
         pass
-    except (*PASSING, NotAvailable):
+    except (*TRANSIENT_ERRORS, NotAvailable):
         raise
     except Exception:  # process boundary: one deletion must not block others
         log.exception("dataset.deletion_failed", dataset=uid)

@@ -8,7 +8,7 @@ after the DMS has taken it over, so it may be asked for twice.
 
 from contextlib import suppress
 
-from sluice.contracts.problems import NotFound
+from sluice.contracts.common.problems import NotFound
 from wfms.chains.db import datasets
 from wfms.chains.usecases.context import ChainsContext
 

@@ -14,7 +14,7 @@ async def expire_rerun_data(database: Database) -> bool:
         uids = await chains.kept_too_long(connection, now=now, limit=BATCH)
     for uid in uids:
         async with database.transaction() as transaction:
-            await chains.hold_chain(transaction.connection, uid)
+            await chains.lock_chain_row(transaction.connection, uid)
             await chains.mark_not_kept(transaction.connection, uid)
             await advance_chain(transaction, uid, now=now)
     return len(uids) == BATCH

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.asset_refs import AssetRef, is_asset
-from sluice.contracts.assets import AssetVersion
-from sluice.contracts.chains import NewChain
-from sluice.contracts.numbers import counted
-from sluice.contracts.problems import Finding, NotFound
+from sluice.contracts.chains.chains import NewChain
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.problems import Finding, NotFound
+from sluice.contracts.data.asset_refs import AssetRef, is_asset
+from sluice.contracts.data.assets import AssetVersion
 from sluice.visible_text import quoted
 from wfms.chains.domain.assets import asset_value, trouble_with, wanted_assets
 from wfms.chains.usecases.find_files import ChainRefused

@@ -3,12 +3,12 @@
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.asset_refs import MARK
-from sluice.contracts.chains import FileValue, NewChain
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import Visibility, may_take_away
-from sluice.contracts.problems import Conflict, Finding, Forbidden, NotFound, Unprocessable
-from sluice.contracts.states import DatasetState, DatasetType
+from sluice.contracts.access.owners import Visibility, may_take_away
+from sluice.contracts.chains.chains import FileValue, NewChain
+from sluice.contracts.common.problems import Conflict, Finding, Forbidden, NotFound, Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.asset_refs import MARK
+from sluice.contracts.data.datasets import Dataset
 from sluice.visible_text import quoted
 from wfms.chains.domain.parameters import given_files
 

@@ -5,10 +5,10 @@ import shlex
 from collections.abc import Sequence
 
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.chains import NewChain
-from sluice.contracts.plan import Plan
-from sluice.contracts.problems import Finding, NotFound
-from sluice.contracts.secrets import SecretRef
+from sluice.contracts.access.secrets import SecretRef
+from sluice.contracts.chains.chains import NewChain
+from sluice.contracts.common.problems import Finding, NotFound
+from sluice.contracts.templates.plan import Plan
 from sluice.visible_text import quoted
 from wfms.chains.domain.secrets import with_versions
 from wfms.chains.usecases.find_files import ChainRefused

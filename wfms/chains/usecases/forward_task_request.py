@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from sluice.contracts.tasks import Cancel, TaskStatus
+from sluice.contracts.jobs.tasks import Cancel, TaskStatus
 from sluice.servicekit.database import Database
 from wfms.chains.db.reading import tasks_page
 from wfms.chains.usecases.context import ChainsContext

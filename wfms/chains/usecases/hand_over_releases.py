@@ -16,7 +16,7 @@ The watcher records every data set that it has had deleted, so both ways togethe
 The DMS ignores a second one.
 """
 
-from sluice.contracts.chains import Release
+from sluice.contracts.chains.chains import Release
 from wfms.chains.db import datasets
 from wfms.chains.usecases.context import ChainsContext
 

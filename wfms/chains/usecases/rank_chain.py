@@ -4,9 +4,9 @@ from uuid import UUID
 
 import structlog
 
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound
-from sluice.contracts.states import ChainState
-from sluice.contracts.tasks import MOST_RANK
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.jobs.tasks import MAX_RANK
 from wfms.chains.db import chains
 from wfms.chains.usecases.cancel_chain import UnknownChain
 from wfms.chains.usecases.context import ChainsContext
@@ -54,7 +54,7 @@ async def rank_chain(context: ChainsContext, uid: UUID, rank: float) -> None:
 
 def ranked(of_step: float, of_chain: float) -> float:
     """Return the rank of a task from the ranks of its step and chain."""
-    return min(of_step + of_chain, MOST_RANK)
+    return min(of_step + of_chain, MAX_RANK)
 
 
 async def _rank_task(context: ChainsContext, task: UUID, rank: float, *, step: str) -> None:

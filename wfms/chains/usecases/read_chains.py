@@ -2,10 +2,10 @@
 
 from uuid import UUID
 
-from sluice.contracts.attention import ChainCounts
-from sluice.contracts.chains import Chain, ChainPage
-from sluice.contracts.owners import ALL, Visibility
-from sluice.contracts.problems import WrongCursor
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.chains.attention import ChainCounts
+from sluice.contracts.chains.chains import Chain, ChainPage
+from sluice.contracts.common.problems import WrongCursor
 from sluice.servicekit.database import Database
 from wfms.chains.db.attention import counts
 from wfms.chains.db.reading import ChainQuery, chains_page

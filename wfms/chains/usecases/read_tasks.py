@@ -7,11 +7,11 @@ from uuid import UUID
 import structlog
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.chains import ChainTask, ChainTaskList
-from sluice.contracts.owners import ALL, Visibility
-from sluice.contracts.problems import NotFound, ServiceError, WrongCursor
-from sluice.contracts.states import StepState
-from sluice.contracts.tasks import TaskStatus
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.chains.chains import ChainTask, ChainTaskList
+from sluice.contracts.common.problems import NotFound, ServiceError, WrongCursor
+from sluice.contracts.common.states import StepState
+from sluice.contracts.jobs.tasks import TaskStatus
 from wfms.chains.db.reading import tasks_page
 from wfms.chains.usecases.context import ChainsContext
 

@@ -6,11 +6,11 @@ from uuid import UUID
 
 import structlog
 
-from sluice.contracts.chains import Release, TaskEnded
-from sluice.contracts.problems import Conflict, NotFound, Unprocessable
-from sluice.contracts.states import ChainState, StepState, TaskState, WatchKind
+from sluice.contracts.chains.chains import Release, TaskEnded
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.common.states import ChainState, StepState, TaskState, WatchKind
 from sluice.servicekit.database import Database, Transaction
-from sluice.servicekit.logging import log_ids
+from sluice.servicekit.running.logging import log_ids
 from wfms.chains.db import chains, datasets, steps
 from wfms.chains.usecases.advance_chain import advance_chain
 
@@ -80,7 +80,7 @@ async def record_task_end(database: Database, ended: TaskEnded) -> Release:
 async def _end_step(transaction: Transaction, ended: TaskEnded, *, now: datetime) -> UUID:
     connection = transaction.connection
     step = await steps.step_of_task(connection, ended.uid)
-    if step is None or await chains.hold_chain(connection, step.chain) is None:
+    if step is None or await chains.lock_chain_row(connection, step.chain) is None:
         raise UnknownTask(ended)
     chain, name = step.chain, step.step
     state = await steps.state_of(connection, step)
@@ -120,7 +120,7 @@ def _sentence(step: str, ended: TaskEnded) -> str:
 async def _end_upload(transaction: Transaction, ended: TaskEnded, *, now: datetime) -> UUID:
     connection = transaction.connection
     chain = await datasets.chain_that_made(connection, ended.uid)
-    if chain is None or await chains.hold_chain(connection, chain) is None:
+    if chain is None or await chains.lock_chain_row(connection, chain) is None:
         raise UnknownTask(ended)
     if ended.state is TaskState.FINISHED:
         await datasets.mark_uploaded(connection, ended.uid, chain=chain, now=now)

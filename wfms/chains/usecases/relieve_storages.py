@@ -4,12 +4,12 @@ from uuid import UUID
 
 import structlog
 
-from sluice.contracts.datasets import Storage
-from sluice.contracts.problems import NotFound
-from sluice.contracts.states import StorageType
-from sluice.contracts.tasks import Boost, Boosts
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import Storage
+from sluice.contracts.jobs.tasks import Boost, Boosts
 from wfms.chains.db.reading import relieving_tasks
-from wfms.chains.domain.relief import reason_of
+from wfms.chains.domain.water_mark_reasons import reason_of
 from wfms.chains.usecases.context import ChainsContext
 
 log = structlog.get_logger(__name__)

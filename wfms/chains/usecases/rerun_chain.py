@@ -15,16 +15,16 @@ from uuid import UUID, uuid4
 import structlog
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.asset_refs import MARK, is_asset
-from sluice.contracts.chain_requirements import requires_text, unmet_parameters
-from sluice.contracts.chains import NewChain, RerunChain, RerunPlan
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import Visibility, visibility
-from sluice.contracts.parameters import findings
-from sluice.contracts.plan import Plan
-from sluice.contracts.problems import Conflict, Finding, ServiceError
-from sluice.contracts.states import DatasetState, DatasetType
-from sluice.contracts.tasks import TaskStatus
+from sluice.contracts.access.owners import Visibility, visibility
+from sluice.contracts.chains.chains import NewChain, RerunChain, RerunPlan
+from sluice.contracts.common.problems import Conflict, Finding, ServiceError
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.asset_refs import MARK, is_asset
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.jobs.tasks import TaskStatus
+from sluice.contracts.templates.chain_requirements import requires_text, unmet_parameters
+from sluice.contracts.templates.parameters import findings
+from sluice.contracts.templates.plan import Plan
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Transaction
@@ -301,7 +301,7 @@ async def _store(
         ChainChanged: The chain has released a needed data set meanwhile.
     """
     connection, before = transaction.connection, draft.before
-    held = await chains.hold_chain(connection, before.uid)
+    held = await chains.lock_chain_row(connection, before.uid)
     if await chains.chain_exists(connection, new):
         return False
     outside = {

@@ -13,21 +13,27 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from sluice.contracts.chains import Watch
-from sluice.contracts.datasets import Dataset
+from sluice.contracts.chains.chains import Watch
+from sluice.contracts.common.problems import Conflict, ServiceError, Unprocessable
+from sluice.contracts.common.states import (
+    ChainState,
+    DatasetState,
+    StepState,
+    StorageType,
+    WatchKind,
+)
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.jobs.tasks import ReusedTask, Task
 from sluice.contracts.messages import WMS_READERS, WMS_TASKS, InputReaders
-from sluice.contracts.plan import Source
-from sluice.contracts.problems import Conflict, ServiceError, Unprocessable
-from sluice.contracts.states import ChainState, DatasetState, StepState, StorageType, WatchKind
-from sluice.contracts.tasks import ReusedTask, Task
-from sluice.servicekit.database import PASSING, Transaction, to_not_available
-from sluice.servicekit.logging import log_ids
+from sluice.contracts.templates.plan import Source
+from sluice.servicekit.database import TRANSIENT_ERRORS, Transaction, to_not_available
+from sluice.servicekit.running.logging import log_ids
 from wfms.chains.db import chains, datasets, steps
 from wfms.chains.db.chains import LockedChain, StoredChain
 from wfms.chains.db.steps import StepClaim
+from wfms.chains.domain.early_release import early_released_inputs
 from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import given_files
-from wfms.chains.domain.passing import passing_inputs
 from wfms.chains.domain.storages import choose_storage
 from wfms.chains.domain.tasks import (
     StepDatasets,
@@ -53,7 +59,7 @@ Folders = Mapping[str | None, str]
 
 @dataclass(frozen=True, slots=True)
 class _Start:
-    """A step that is ready to start; ``readers`` comes from ``passing_inputs``."""
+    """A step that is ready to start; ``readers`` comes from ``early_released_inputs``."""
 
     task: Task
     readers: Mapping[UUID, int] = field(default_factory=dict)
@@ -117,7 +123,7 @@ class StartSteps:
                 await self._refuse(claim, made, refusal)
             except ServiceError as error:
                 await self._postpone(claim, error.detail)
-            except PASSING as error:
+            except TRANSIENT_ERRORS as error:
                 await self._postpone(claim, to_not_available(error).detail)
             except Exception:
                 # Process boundary: one step must not keep the others from starting.
@@ -164,7 +170,7 @@ class StartSteps:
                 log_out_uid=task.log_out_uid,
             )
         )
-        return _Start(task, passing_inputs(chain.view, step, step_datasets.sources))
+        return _Start(task, early_released_inputs(chain.view, step, step_datasets.sources))
 
     async def _register(
         self, claim: StepClaim, chain: StoredChain, urls: Folders, made: RegisteredDatasets
@@ -264,7 +270,7 @@ class StartSteps:
         before these data sets existed, so they are released here.
         """
         now = self._database.clock.now()
-        chain = await chains.hold_chain(transaction.connection, claim.chain)
+        chain = await chains.lock_chain_row(transaction.connection, claim.chain)
         for port, dataset in made.items():
             await datasets.insert_chain_dataset(
                 transaction.connection,

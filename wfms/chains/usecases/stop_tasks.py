@@ -5,10 +5,10 @@ import asyncio
 import structlog
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.bounds import MOST_TEXT
-from sluice.contracts.problems import Conflict, NotFound, ServiceError
-from sluice.contracts.tasks import Cancel
-from sluice.servicekit.logging import log_ids
+from sluice.contracts.common.bounds import MAX_TEXT
+from sluice.contracts.common.problems import Conflict, NotFound, ServiceError
+from sluice.contracts.jobs.tasks import Cancel
+from sluice.servicekit.running.logging import log_ids
 from wfms.chains.db import steps
 from wfms.chains.db.steps import CancelClaim
 from wfms.chains.usecases.context import ChainsContext
@@ -33,7 +33,7 @@ async def stop_tasks(context: ChainsContext) -> bool:
 async def _cancel(wms: WmsClient, step: CancelClaim) -> None:
     with log_ids(chain=step.chain, task=step.task):
         try:
-            await wms.cancel_task(step.task, Cancel(reason=step.reason[:MOST_TEXT]))
+            await wms.cancel_task(step.task, Cancel(reason=step.reason[:MAX_TEXT]))
         except (NotFound, Conflict) as error:
             log.info("task.cancel_waits", reason=error.detail)
         except ServiceError as error:

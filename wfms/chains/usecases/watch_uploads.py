@@ -1,7 +1,7 @@
 """Ask the watcher to follow the uploads of workflow outputs."""
 
-from sluice.contracts.chains import Watch
-from sluice.contracts.states import WatchKind
+from sluice.contracts.chains.chains import Watch
+from sluice.contracts.common.states import WatchKind
 from wfms.chains.db import datasets
 from wfms.chains.usecases.context import ChainsContext
 

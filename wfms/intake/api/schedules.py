@@ -2,11 +2,11 @@
 
 from fastapi import APIRouter
 
-from sluice.contracts.access import CallingService
-from sluice.contracts.append_only import ScheduleList, TriggerDepth
-from sluice.contracts.problems import NotAvailable
+from sluice.contracts.access.access import CallingService
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.data.append_only import ScheduleList, TriggerDepth
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.read_schedules import read_schedules
 

@@ -6,9 +6,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.base import Timestamp
-from sluice.contracts.intake import (
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.chains.intake import (
     Dismissed,
     Rematch,
     Rematched,
@@ -17,10 +16,11 @@ from sluice.contracts.intake import (
     UnmatchedList,
     WaitingHandover,
 )
-from sluice.contracts.problems import Conflict, NotAvailable, NotFound
+from sluice.contracts.common.base import Timestamp
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
-from sluice.servicekit.http import api_router, errors
+from sluice.servicekit.web.http import api_router, errors
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.dismiss_dataset import dismiss_dataset, dismiss_datasets
 from wfms.intake.usecases.read_unmatched import read_handover, read_ties, read_unmatched

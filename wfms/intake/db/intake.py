@@ -5,17 +5,17 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID
 
-from sluice.contracts.chains import NewChain
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.intake import Unmatched
-from sluice.contracts.owners import EVERYONE, Visibility
-from sluice.contracts.problems import Finding
+from sluice.contracts.access.owners import EVERYONE, Visibility
+from sluice.contracts.chains.chains import NewChain
+from sluice.contracts.chains.intake import Unmatched
+from sluice.contracts.common.problems import Finding
+from sluice.contracts.data.datasets import Dataset
 from sluice.servicekit.database import Connection
 
 READ_CURSOR = "SELECT value FROM cursor"
 
 MOVE_CURSOR = """
--- Nothing when another instance has moved it meanwhile.
+-- Return no row if another instance has moved the cursor.
 UPDATE cursor SET value = $2 WHERE value IS NOT DISTINCT FROM $1 RETURNING 1
 """
 
@@ -24,7 +24,7 @@ INSERT INTO handovers (dataset_uid, chain) VALUES ($1, $2) ON CONFLICT (dataset_
 """
 
 CLAIM_HANDOVERS = """
--- Those due; whoever takes one keeps it from the others for a while.
+-- Claim due handovers. The claim keeps other instances away for a while.
 UPDATE handovers SET attempts = attempts + 1, next_try_at = now() + $1, claim_token = $3
 WHERE dataset_uid IN (
     SELECT dataset_uid FROM handovers WHERE next_try_at <= now() ORDER BY next_try_at LIMIT $2
@@ -39,7 +39,7 @@ WHERE dataset_uid = $1
 """
 
 GIVE_BACK_HANDOVERS = """
--- Those that somebody changes at this moment are in other hands.
+-- Skip locked rows: another instance has them now.
 UPDATE handovers SET next_try_at = now(), claim_token = NULL WHERE dataset_uid = ANY(ARRAY(
     SELECT dataset_uid FROM handovers WHERE claim_token = $1 FOR UPDATE SKIP LOCKED))
 """
@@ -80,7 +80,7 @@ WHERE {_SEEN("$2")} ORDER BY since DESC, dataset_uid LIMIT $1
 COUNT_UNMATCHED = f"SELECT count(*) FROM unmatched WHERE {_SEEN('$1')}"
 
 OLDEST_UNMATCHED = """
--- Those behind a place in the order of their coming.
+-- Unmatched data sets after a position, in order of arrival.
 SELECT dataset_uid, since FROM unmatched
 WHERE $1::timestamptz IS NULL OR (since, dataset_uid) > ($1, $2) ORDER BY since, dataset_uid
 LIMIT $3

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sluice.contracts.append_only import ScheduleState
+from sluice.contracts.data.append_only import ScheduleState
 from sluice.servicekit.database import Connection
 
 BEGIN = """
--- Where there is another schedule, this one takes its place.
+-- Replace another schedule of the template.
 INSERT INTO schedules (template, spec, until) VALUES ($1, $2, $3)
 ON CONFLICT (template) DO UPDATE SET spec = EXCLUDED.spec, until = EXCLUDED.until
 WHERE schedules.spec <> EXCLUDED.spec
@@ -17,7 +17,7 @@ WHERE schedules.spec <> EXCLUDED.spec
 READ = "SELECT until FROM schedules WHERE template = $1 AND spec = $2"
 
 MOVE = """
--- Nothing when another instance has seen to the time meanwhile.
+-- Return no row if another instance has handled this time.
 UPDATE schedules SET until = $4, last_at = $4, came_of_it = $5
 WHERE template = $1 AND spec = $2 AND until = $3 RETURNING 1
 """

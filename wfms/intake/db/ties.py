@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.intake import Tie
-from sluice.contracts.owners import Visibility
-from sluice.contracts.templates import Template
+from sluice.contracts.access.owners import Visibility
+from sluice.contracts.chains.intake import Tie
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.templates import Template
 from sluice.servicekit.database import Connection
 
 UPSERT_TIE = """
@@ -20,14 +20,14 @@ ON CONFLICT (template_id, rival_id) DO UPDATE SET datasets = ties.datasets + 1,
 """
 
 DELETE_OLD_TIES = """
--- Those that somebody counts at this moment are left for the next time.
+-- Skip locked rows until the next round.
 DELETE FROM ties WHERE (template_id, rival_id) IN (
     SELECT template_id, rival_id FROM ties
     WHERE NOT (template_id = ANY ($1) AND rival_id = ANY ($1)) FOR UPDATE SKIP LOCKED)
 """
 
 SELECT_TIES = """
--- To whoever is in all groups whose the templates and the last data set are.
+-- Visible to principals in all groups of the templates and of the last data set.
 SELECT template_id, rival_id, template, rival, priority, datasets, dataset_uid, dataset_name, at
 FROM ties WHERE $2::text[] IS NULL OR groups <@ $2 ORDER BY at DESC, template, rival LIMIT $1
 """

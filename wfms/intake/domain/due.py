@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
-from sluice.contracts.append_only import GrowthTrigger
-from sluice.contracts.append_only_list import AppendOnlyDataset
-from sluice.contracts.matching import facts_of, objection
-from sluice.contracts.numbers import counted
-from sluice.contracts.owners import may_take
-from sluice.contracts.templates import Template
+from sluice.contracts.access.owners import may_take
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.data.append_only import GrowthTrigger
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
+from sluice.contracts.templates.matching import facts_of, objection
+from sluice.contracts.templates.templates import Template
 from wfms.intake.domain.matching import latest_of
 
 

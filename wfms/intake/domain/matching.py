@@ -4,12 +4,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sluice.contracts.chain_requirements import DatasetFacts, requires_text, unmet
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.matching import bind, facts_of, missing_parameters_text, objection_to
-from sluice.contracts.numbers import counted
-from sluice.contracts.owners import EVERYONE, may_take
-from sluice.contracts.templates import Template
+from sluice.contracts.access.owners import EVERYONE, may_take
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet
+from sluice.contracts.templates.matching import (
+    bind,
+    facts_of,
+    missing_parameters_text,
+    objection_to,
+)
+from sluice.contracts.templates.templates import Template
 
 #: Number of templates named in a reason; further ones are only counted.
 NAMED = 10

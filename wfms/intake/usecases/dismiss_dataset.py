@@ -3,8 +3,8 @@
 from datetime import datetime
 from uuid import UUID
 
-from sluice.contracts.intake import Dismissed
-from sluice.contracts.owners import ALL, Visibility
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.chains.intake import Dismissed
 from sluice.servicekit.database import Database
 from wfms.intake.db.intake import delete_unmatched, delete_unmatched_until, unmatched_seen
 from wfms.intake.usecases.rematch_dataset import NotUnmatched

@@ -9,7 +9,7 @@ the chain service nor a changed template creates a second chain (invariant 1) or
 
 import structlog
 
-from sluice.contracts.states import DatasetType
+from sluice.contracts.common.states import DatasetType
 from wfms.intake.db import intake
 from wfms.intake.db.ties import delete_old_ties
 from wfms.intake.domain.matching import decide, latest_of

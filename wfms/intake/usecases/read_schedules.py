@@ -1,6 +1,6 @@
 """Read the state of templates' schedules."""
 
-from sluice.contracts.append_only import ScheduleList
+from sluice.contracts.data.append_only import ScheduleList
 from sluice.servicekit.database import Database
 from wfms.intake.db.schedules import list_schedules
 

@@ -2,8 +2,8 @@
 
 from uuid import UUID
 
-from sluice.contracts.intake import TieList, UnmatchedList, WaitingHandover
-from sluice.contracts.owners import ALL, Visibility
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.chains.intake import TieList, UnmatchedList, WaitingHandover
 from sluice.servicekit.database import Database
 from wfms.intake.db.intake import count_unmatched, select_unmatched, why_handover_waits
 from wfms.intake.db.ties import select_ties

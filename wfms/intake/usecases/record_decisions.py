@@ -5,10 +5,10 @@ from datetime import datetime
 
 import structlog
 
-from sluice.contracts.chains import NewChain
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.owners import group_of_chain
-from sluice.contracts.templates import Template
+from sluice.contracts.access.owners import group_of_chain
+from sluice.contracts.chains.chains import NewChain
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.templates import Template
 from sluice.servicekit.database import Connection
 from wfms.intake.db import intake
 from wfms.intake.db.ties import put_tie

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Sequence
 from uuid import UUID
 
-from sluice.contracts.intake import RematchedAll
-from sluice.contracts.owners import ALL, Visibility
-from sluice.contracts.templates import Template
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.chains.intake import RematchedAll
+from sluice.contracts.templates.templates import Template
 from sluice.servicekit.database import Database
 from wfms.intake.db import intake
 from wfms.intake.usecases.context import IntakeContext

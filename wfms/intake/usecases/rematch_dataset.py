@@ -5,11 +5,11 @@ from typing import assert_never
 from uuid import UUID
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.intake import Rematched
-from sluice.contracts.owners import ALL, Visibility
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.templates import Template
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.chains.intake import Rematched
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.templates import Template
 from wfms.intake.db import intake
 from wfms.intake.domain.matching import Matched, NotMatched, decide
 from wfms.intake.usecases.context import IntakeContext

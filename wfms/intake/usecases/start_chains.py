@@ -7,9 +7,9 @@ from uuid import uuid4
 import structlog
 
 from sluice.backoff import pause_after
-from sluice.contracts.problems import Conflict, ServiceError, Unprocessable
+from sluice.contracts.common.problems import Conflict, ServiceError, Unprocessable
 from sluice.servicekit.database import Database
-from sluice.servicekit.logging import log_ids
+from sluice.servicekit.running.logging import log_ids
 from wfms.intake.db import intake
 from wfms.intake.db.intake import Handover
 from wfms.intake.usecases.context import IntakeContext

@@ -13,15 +13,15 @@ from datetime import datetime
 
 import structlog
 
-from sluice.contracts.append_only import CutSlice, GrowthTrigger, Trigger
-from sluice.contracts.append_only_list import AppendOnlyDataset
-from sluice.contracts.chains import NewChain
-from sluice.contracts.datasets import Dataset, NewDataset
-from sluice.contracts.owners import EVERYONE
-from sluice.contracts.problems import Conflict, NotFound
-from sluice.contracts.states import DatasetState
-from sluice.contracts.templates import Template
-from sluice.contracts.trigger_cycles import why_cycle
+from sluice.contracts.access.owners import EVERYONE
+from sluice.contracts.chains.chains import NewChain
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.common.states import DatasetState
+from sluice.contracts.data.append_only import CutSlice, GrowthTrigger, Trigger
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
+from sluice.contracts.data.datasets import Dataset, NewDataset
+from sluice.contracts.templates.templates import Template
+from sluice.contracts.templates.trigger_cycles import why_cycle
 from sluice.schedules import last_time
 from wfms.intake.db.intake import insert_handover
 from wfms.intake.db.schedules import (
@@ -54,7 +54,7 @@ async def start_due(context: IntakeContext) -> bool:
     async with context.database.connection() as connection:
         await forget_others(connection, scheduled)
     takes = any(template.plan.takes_dataset for template in templates)
-    standing = await context.dms.standing(generations=True) if takes else []
+    standing = await context.dms.append_only_datasets(generations=True) if takes else []
     for template in templates:
         due, sets = template.plan.due, []
         for one in sets_of(template, standing):

@@ -5,12 +5,12 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, status
 
-from sluice.contracts.access import CallingService, Role
-from sluice.contracts.chains import Release, Watch, Watched, WatchList
-from sluice.contracts.states import WatchKind, WatchState
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.chains.chains import Release, Watch, Watched, WatchList
+from sluice.contracts.common.states import WatchKind, WatchState
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.database import Database
-from sluice.servicekit.http import api_router
+from sluice.servicekit.web.http import api_router
 from wfms.watcher.usecases.accept_watch import accept_watch
 from wfms.watcher.usecases.read_watches import read_watches
 from wfms.watcher.usecases.request_deletions import take_over_releases

@@ -1,6 +1,6 @@
 """Gauges of the watcher, read from its tables."""
 
-from sluice.contracts.states import WatchKind
+from sluice.contracts.common.states import WatchKind
 from sluice.servicekit.gauges import Measurement, rows_of
 
 FOLLOWED = " UNION ALL ".join(

@@ -7,9 +7,9 @@ from uuid import UUID
 
 import asyncpg
 
-from sluice.contracts.chains import Watch, Watched
-from sluice.contracts.life_cycles import states_before
-from sluice.contracts.states import WatchKind, WatchState
+from sluice.contracts.chains.chains import Watch, Watched
+from sluice.contracts.common.life_cycles import states_before
+from sluice.contracts.common.states import WatchKind, WatchState
 from sluice.servicekit.database import Connection
 from wfms.watcher.domain.outcome import Outcome
 from wfms.watcher.domain.transitions import WATCH_MOVES
@@ -29,7 +29,7 @@ LIMIT $3
 """
 
 CLAIM_WATCHES = """
--- The next ones by uid that were not reported and nobody is at; several instances share them.
+-- Claim the next unreported watches by uid. Several instances share them.
 UPDATE watches SET claim_token = $1, claimed_until = now() + $2
 WHERE uid IN (
     SELECT uid FROM watches
@@ -40,7 +40,7 @@ RETURNING uid, kind, step, dat_in_uid, state, failed_jobs, reason, created_at
 """
 
 UNCLAIM = """
--- In order of uid, as all that changes several watches.
+-- In order of uid, like every change of several watches.
 UPDATE watches SET claim_token = NULL, claimed_until = NULL
 WHERE uid = ANY(ARRAY(SELECT uid FROM watches WHERE claim_token = $1 ORDER BY uid FOR UPDATE))
     AND claim_token = $1
@@ -52,13 +52,14 @@ WHERE uid = $1 AND state = ANY($3::text[]) RETURNING uid
 """
 
 MARK_REPORTED = """
--- Nothing when somebody else was quicker.
+-- Return no row if another instance has reported it.
 UPDATE watches SET reported = true, claim_token = NULL, claimed_until = NULL
 WHERE uid = $1 AND NOT reported AND ended_at IS NOT NULL RETURNING uid
 """
 
 INSERT_RELEASES = """
--- Those that are new; in order of uid, for reports on steps of one chain name the same ones.
+-- Insert only new releases, in order of uid, because reports on steps of one chain name the same
+-- data sets.
 INSERT INTO releases (dataset_uid, sent_at)
 SELECT uid, $2::timestamptz FROM unnest($1::uuid[]) AS new (uid) ORDER BY uid
 ON CONFLICT (dataset_uid) DO NOTHING RETURNING dataset_uid

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import assert_never
 
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.states import DatasetState, StepState, TaskState, WatchState
-from sluice.contracts.tasks import TaskStatus
+from sluice.contracts.common.states import DatasetState, StepState, TaskState, WatchState
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.jobs.tasks import TaskStatus
 
 
 @dataclass(frozen=True, slots=True)

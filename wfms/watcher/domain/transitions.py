@@ -3,8 +3,8 @@
 The documentation and the all-pairs test are generated from this table.
 """
 
-from sluice.contracts.life_cycles import Moves
-from sluice.contracts.states import WatchState
+from sluice.contracts.common.life_cycles import Moves
+from sluice.contracts.common.states import WatchState
 
 WATCH_MOVES: Moves[WatchState] = {
     WatchState.IN_PROGRESS: frozenset(

@@ -1,6 +1,6 @@
 """Accept a watch."""
 
-from sluice.contracts.chains import Watch, Watched
+from sluice.contracts.chains.chains import Watch, Watched
 from sluice.servicekit.database import Database
 from wfms.watcher.db.watches import insert_watch, select_watches
 

@@ -13,10 +13,10 @@ from uuid import UUID, uuid4
 
 import structlog
 
-from sluice.contracts.chains import TaskEnded
-from sluice.contracts.problems import NotFound, ServiceError
-from sluice.contracts.states import WatchKind
-from sluice.servicekit.logging import log_ids
+from sluice.contracts.chains.chains import TaskEnded
+from sluice.contracts.common.problems import NotFound, ServiceError
+from sluice.contracts.common.states import WatchKind
+from sluice.servicekit.running.logging import log_ids
 from wfms.watcher.db import watches
 from wfms.watcher.db.watches import OpenWatch
 from wfms.watcher.domain.outcome import (

@@ -1,7 +1,7 @@
 """Read watches."""
 
-from sluice.contracts.chains import WatchList
-from sluice.contracts.states import WatchState
+from sluice.contracts.chains.chains import WatchList
+from sluice.contracts.common.states import WatchState
 from sluice.servicekit.database import Database
 from wfms.watcher.db.watches import select_watches
 

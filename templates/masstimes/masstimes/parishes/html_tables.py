@@ -15,7 +15,7 @@ from masstimes.parishes.columns import said_above
 from masstimes.polite import Answer
 
 #: The largest span of a cell that is plausible in a table for people.
-_MOST_SPAN = 500
+_MAX_SPAN = 500
 _ROWS = "./tr|./thead/tr|./tbody/tr|./tfoot/tr"
 _NEXT = re.compile(r"nast[eę]pn[aey]( strona)?|dalej|next|[>»›→]+", re.IGNORECASE)
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -110,7 +110,7 @@ def _fill(texts: list[str], below: dict[int, tuple[int, str]]) -> None:
 
 def _span(cell: Any, name: str) -> int:
     value = (cell.get(name) or "1").strip()
-    return min(max(int(value), 1), _MOST_SPAN) if value.isascii() and value.isdecimal() else 1
+    return min(max(int(value), 1), _MAX_SPAN) if value.isascii() and value.isdecimal() else 1
 
 
 def _text(element: Any) -> str:

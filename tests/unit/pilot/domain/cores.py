@@ -1,4 +1,4 @@
-"""A pilot's core, told what happens: no processes, no network."""
+"""Drive the core of a pilot with events, without processes or a network."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID, uuid4
@@ -18,11 +18,17 @@ from pilot.domain.model import (
     StopReason,
 )
 from pilot.domain.prefetch import PrefetchPolicy
-from sluice.contracts.gpus import GpuNeeds
-from sluice.contracts.needs import Needs, Resources
-from sluice.contracts.pilots import AttemptReport, HeartbeatAnswer, Lease, LeasedJob, PilotTask
-from sluice.contracts.room import FullStorage
-from sluice.contracts.states import AttemptOutcome, DeviceType, TaskMode
+from sluice.contracts.common.states import AttemptOutcome, DeviceType, TaskMode
+from sluice.contracts.data.room import FullStorage
+from sluice.contracts.jobs.gpus import GpuNeeds
+from sluice.contracts.jobs.needs import Needs, Resources
+from sluice.contracts.pilots.pilots import (
+    AttemptReport,
+    HeartbeatAnswer,
+    Lease,
+    LeasedJob,
+    PilotTask,
+)
 from sluice.fit import BOUNDLESS, NodeCapacity
 
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
@@ -77,7 +83,7 @@ def pilot(
     policy: PrefetchPolicy | None = None,
     node: NodeCapacity = BOUNDLESS,
 ) -> PilotCore:
-    """With all its slots from the start."""
+    """Return a core whose slots are all ready."""
     core = PilotCore(slots, policy, node, few=slots)
     core.handle(PilotStarted(), at(0))
     for slot in range(slots):

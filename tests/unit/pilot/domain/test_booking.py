@@ -1,4 +1,4 @@
-"""What runs on a node never needs more than the node has."""
+"""Tests that the jobs on a node never need more than the capacity of the node."""
 
 from collections.abc import Iterable
 from uuid import UUID
@@ -25,10 +25,17 @@ from pilot.domain.model import (
     TimePassed,
 )
 from pilot.domain.prefetch import PrefetchPolicy
-from sluice.contracts.gpus import GpuNeeds
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import Command, HeartbeatAnswer, JobToken, Lease, LeasedJob, PilotTask
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
+from sluice.contracts.jobs.gpus import GpuNeeds
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.pilots.pilots import (
+    Command,
+    HeartbeatAnswer,
+    JobToken,
+    Lease,
+    LeasedJob,
+    PilotTask,
+)
 from sluice.fit import Allocation, GpuPart
 from tests.unit.gpus import gpu, node
 from tests.unit.pilot.domain.cores import at, ended, pilot, reports, runs, task
@@ -64,14 +71,14 @@ def granted(core: PilotCore, *jobs: tuple[int, UUID], boot_time: float = 0.0) ->
     return core.handle(LeaseGranted(boot_time, lease(*jobs)), at(boot_time))
 
 
-def test_eight_jobs_of_eight_cores_run_one_after_the_other() -> None:
+def test_jobs_that_need_all_cores_run_one_after_the_other() -> None:
     core = pilot(8, node=NODE)
     assert runs(granted(core, *((number, BIG) for number in range(8)))) == [(0, 0)]
     for number in range(7):
         assert runs(core.handle(ended(number), at(1.0))) == [(0, number + 1)]
 
 
-def test_a_big_job_is_not_passed_by_small_ones() -> None:
+def test_small_jobs_do_not_overtake_a_big_job() -> None:
     core = pilot(8, node=NODE)
     assert len(runs(granted(core, (1, SMALL), (2, SMALL)))) == 2
     assert runs(granted(core, (3, BIG), (4, SMALL), boot_time=1.0)) == []
@@ -81,7 +88,7 @@ def test_a_big_job_is_not_passed_by_small_ones() -> None:
     assert runs(core.handle(ended(3), at(4.0))) == [(0, 4)]
 
 
-def test_a_job_that_finds_no_room_is_given_back_and_lets_the_others_in() -> None:
+def test_job_that_does_not_fit_is_returned_and_the_next_job_runs() -> None:
     core = pilot(8, node=NODE, policy=PrefetchPolicy(return_after=5.0))
     granted(core, (1, SMALL))
     assert runs(granted(core, (2, BIG), (3, SMALL), boot_time=1.0)) == []
@@ -92,7 +99,7 @@ def test_a_job_that_finds_no_room_is_given_back_and_lets_the_others_in() -> None
     assert runs(moves) == [(1, 3)]
 
 
-def test_the_second_job_of_a_slot_is_booked_as_far_as_it_needs_more() -> None:
+def test_queued_job_of_a_slot_allocates_only_what_it_needs_in_addition() -> None:
     core = pilot(2, node=node(4, 16_000), policy=PrefetchPolicy(short=10.0))
     granted(core, (1, SMALL))
     core.handle(ended(1, seconds=0.01), at(1.0))
@@ -114,7 +121,7 @@ def test_the_second_job_of_a_slot_is_booked_as_far_as_it_needs_more() -> None:
     assert core.free == Allocation(3, 16_000 - 256)
 
 
-def test_a_pilot_asks_with_what_is_free_and_what_will_be_soon() -> None:
+def test_lease_request_has_the_free_and_the_soon_free_capacity() -> None:
     core = pilot(8, node=NODE, policy=PrefetchPolicy(horizon=0.75))
     granted(core, (1, UUID(int=3)), boot_time=10.0)
     granted(core, (2, SMALL), boot_time=11.0)
@@ -122,14 +129,14 @@ def test_a_pilot_asks_with_what_is_free_and_what_will_be_soon() -> None:
     room = core.room(at(11.0), 6)
     assert room is not None
     assert (room.free.cores, room.free.ram, room.ahead) == (4, 16_000 - 356, 0)
-    assert [left.uuid for left in room.free.gpus] == ["GPU-0"], "the smaller one was enough"
+    assert [left.uuid for left in room.free.gpus] == ["GPU-0"], "the smaller GPU was enough"
     assert (room.soon.cores, room.soon.ram, room.soon.gpus) == (5, 15_900, room.free.gpus)
     granted(core, (3, SMALL), (4, SMALL), (5, SMALL), (6, SMALL), boot_time=11.0)
     assert core.jobs_wanted(at(11.0)) == 0
     assert pilot(8).room(at(0), 3) is None
 
 
-def test_jobs_ahead_of_their_turn_are_told_apart() -> None:
+def test_lease_request_counts_prefetched_jobs_separately() -> None:
     core = pilot(2, node=node(2, 16_000))
     granted(core, (1, SMALL))
     core.handle(ended(1, seconds=0.1), at(1.0))
@@ -156,15 +163,15 @@ _moves = st.lists(
 
 
 def part_of(uuid: str, needs: GpuNeeds | None) -> GpuPart:
-    """What a job that has this device takes of it."""
+    """Return the part of this device that a job takes."""
     assert needs is not None
     [memory] = [found.memory for found in GPUS if found.uuid == uuid]
     return GpuPart(needs.share, needs.memory or int(needs.share * memory))
 
 
 class Node:
-    """Carries out what the core says, as slots do: of each, the first of its jobs runs. ``killed``:
-    slots that are on their way out."""
+    """A node whose slots carry out the instructions of the core and run the first job of their
+    queue. ``killed`` has the slots that are about to end."""
 
     def __init__(self, short: float) -> None:
         policy = PrefetchPolicy(short=short, grace=1.0, patience=4.0, keep_idle=6.0)
@@ -245,7 +252,7 @@ class Node:
                 self.obey(self.core.handle(ShutdownRequested(), now))
 
     def settle(self) -> None:
-        """All slots come and go as they were told to."""
+        """Let all slots start, leave or end as instructed."""
         while self.killed or self.starting or self.leaving:
             for slot in list(self.queues):
                 if slot in self.killed:
@@ -254,7 +261,7 @@ class Node:
                 self.move("left", slot)
 
     def require_stopped(self) -> None:
-        """Does every job obey a stop that was told long ago, or its slot go?"""
+        """Check that each job with an old stop has ended or that its slot is being killed."""
         for slot in self.core.slots:
             first = slot.queue[0] if slot.queue else None
             if first is not None and first.stopped is not None and slot.number not in self.killed:
@@ -267,7 +274,7 @@ class Node:
 
 @pytest.mark.parametrize("short", [0.0, 10.0], ids=["one a slot", "two a slot"])
 @given(moves=_moves)
-def test_never_overbooked_and_all_released_after_any_end(
+def test_capacity_is_never_overbooked_and_all_of_it_is_released(
     short: float, moves: list[tuple[str, object]]
 ) -> None:
     node = Node(short)

@@ -1,4 +1,4 @@
-"""The pilot's decisions, without processes or network: events in, instructions out."""
+"""Tests of the decisions of the pilot's core: events go in, instructions come out."""
 
 from uuid import UUID, uuid4
 
@@ -23,9 +23,9 @@ from pilot.domain.model import (
     TimePassed,
 )
 from pilot.domain.prefetch import PrefetchPolicy, spare_jobs
-from sluice.contracts.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken, PilotTask
-from sluice.contracts.room import FullStorage
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.data.room import FullStorage
+from sluice.contracts.pilots.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken, PilotTask
 from tests.unit.pilot.domain.cores import (
     at,
     command,
@@ -39,10 +39,10 @@ from tests.unit.pilot.domain.cores import (
     task,
 )
 
-# --- how many jobs ---
+# --- The number of jobs ---
 
 
-def test_nothing_is_asked_for_before_a_slot_is_ready() -> None:
+def test_no_jobs_are_requested_before_a_slot_is_ready() -> None:
     core = PilotCore(2, few=2)
     assert core.handle(PilotStarted(), at(0)) == [StartSlot(0), StartSlot(1)]
     assert core.jobs_wanted(at(0)) == 0
@@ -50,7 +50,7 @@ def test_nothing_is_asked_for_before_a_slot_is_ready() -> None:
     assert core.jobs_wanted(at(0)) == 1
 
 
-def test_one_job_a_slot_until_it_is_known_how_long_they_take() -> None:
+def test_one_job_per_slot_is_requested_while_durations_are_unknown() -> None:
     core = pilot(4)
     assert core.jobs_wanted(at(0)) == 4
     granted(core, 1, 2, 3, 4)
@@ -61,14 +61,16 @@ def test_one_job_a_slot_until_it_is_known_how_long_they_take() -> None:
     ("expected", "spare"),
     [(None, 0), (0.001, 128), (0.01, 128), (0.1, 15), (0.5, 3), (0.75, 0), (60.0, 0)],
 )
-def test_spare_jobs_are_a_short_time_of_work(expected: float | None, spare: int) -> None:
+def test_number_of_spare_jobs_covers_the_prefetch_horizon(
+    expected: float | None, spare: int
+) -> None:
     assert (
         spare_jobs(PrefetchPolicy(horizon=0.75, most_per_slot=64), slots=2, expected=expected)
         == spare
     )
 
 
-def test_short_jobs_are_fetched_ahead_and_long_ones_are_not() -> None:
+def test_short_jobs_are_prefetched_and_long_jobs_are_not() -> None:
     core = pilot(2)
     granted(core, 1, 2)
     core.handle(ended(1, seconds=0.05), at(0.05))
@@ -79,7 +81,7 @@ def test_short_jobs_are_fetched_ahead_and_long_ones_are_not() -> None:
     assert slow.jobs_wanted(at(30)) == 1
 
 
-def test_a_job_that_takes_longer_than_those_before_ends_the_fetching_ahead() -> None:
+def test_long_running_job_ends_prefetching() -> None:
     core = pilot(1)
     granted(core, 1)
     core.handle(ended(1, seconds=0.01), at(0))
@@ -88,7 +90,7 @@ def test_a_job_that_takes_longer_than_those_before_ends_the_fetching_ahead() -> 
     assert core.jobs_wanted(at(3.0)) == 0
 
 
-def test_small_refills_wait_while_there_is_work() -> None:
+def test_small_refills_are_postponed_while_jobs_are_queued() -> None:
     core = pilot(1)
     granted(core, 1)
     core.handle(ended(1, seconds=0.05), at(0))
@@ -100,10 +102,10 @@ def test_small_refills_wait_while_there_is_work() -> None:
     assert core.jobs_wanted(at(0)) > 0
 
 
-# --- which slot ---
+# --- The choice of the slot ---
 
 
-def test_the_task_goes_before_its_first_job_and_only_once_a_slot() -> None:
+def test_each_slot_gets_the_task_once_before_its_first_job() -> None:
     core = pilot(2)
     first = granted(core, 1, 2)
     assert [type(instruction) for instruction in first] == [
@@ -119,7 +121,7 @@ def test_the_task_goes_before_its_first_job_and_only_once_a_slot() -> None:
     ]
 
 
-def test_short_jobs_are_handed_over_before_the_slot_asks() -> None:
+def test_short_jobs_are_queued_in_a_busy_slot() -> None:
     core = pilot(1)
     granted(core, 1)
     core.handle(ended(1, seconds=0.01), at(0))
@@ -130,7 +132,7 @@ def test_short_jobs_are_handed_over_before_the_slot_asks() -> None:
     assert runs(granted(slow, 2, 3, 4, boot_time=10)) == [(0, 2)]
 
 
-def test_jobs_run_in_the_order_they_were_leased() -> None:
+def test_jobs_run_in_the_order_of_their_leases() -> None:
     core = pilot(1)
     order = runs(granted(core, 5, 3, 9))
     for job_id in (5, 3):
@@ -138,7 +140,7 @@ def test_jobs_run_in_the_order_they_were_leased() -> None:
     assert [job_id for _, job_id in order] == [5, 3, 9]
 
 
-def test_a_later_step_of_a_chain_goes_before_its_earlier_ones_at_the_end() -> None:
+def test_jobs_of_later_steps_run_before_earlier_steps_of_the_same_chain() -> None:
     core, chain = pilot(1), uuid4()
     first, last, other = (
         task(uuid4()).model_copy(update={"chain_uid": of, "depth": depth})
@@ -154,20 +156,20 @@ def test_a_later_step_of_a_chain_goes_before_its_earlier_ones_at_the_end() -> No
     assert [job_id for _, job_id in order] == [1, 2, 3, 6, 7, 4, 5]
 
 
-def test_a_job_leased_twice_runs_once() -> None:
+def test_job_that_is_leased_twice_runs_once() -> None:
     core = pilot(2)
     granted(core, 1)
     assert runs(granted(core, 1)) == []
 
 
-def test_a_job_without_its_task_is_reported() -> None:
+def test_job_without_its_task_is_reported_as_an_internal_error() -> None:
     core = pilot(1)
     (report,) = reports(core.handle(LeaseGranted(0.0, leased(1, tasks=[])), at(0)))
     assert report.error_class is ErrorClass.INTERNAL
     assert core.idle
 
 
-def test_old_tasks_are_forgotten_but_never_those_in_use() -> None:
+def test_oldest_unused_tasks_are_forgotten() -> None:
     core = pilot(1, policy=PrefetchPolicy(most_tasks=2))
     uids = [uuid4() for _ in range(4)]
     forgotten: list[UUID] = []
@@ -181,10 +183,10 @@ def test_old_tasks_are_forgotten_but_never_those_in_use() -> None:
     assert core.known_tasks == uids[2:]
 
 
-# --- leases (invariant 6: a pilot stops a job before its lease ends) ---
+# --- Leases (invariant 6: a pilot stops a job before its lease ends) ---
 
 
-def test_a_running_job_is_stopped_before_its_lease_ends() -> None:
+def test_running_job_is_stopped_before_its_lease_ends() -> None:
     core = pilot(1)
     granted(core, 1, boot_time=100.0, seconds=60.0)
     check = core.next_check()
@@ -196,11 +198,11 @@ def test_a_running_job_is_stopped_before_its_lease_ends() -> None:
 
 
 @pytest.mark.parametrize("lease", [0.5, 2.0, 60.0, 3600.0])
-def test_the_margin_is_part_of_every_lease(lease: float) -> None:
+def test_margin_is_at_most_half_of_the_lease(lease: float) -> None:
     assert 0 < PrefetchPolicy().margin(lease) <= lease / 2
 
 
-def test_a_lease_counts_from_the_request_not_from_the_answer() -> None:
+def test_lease_counts_from_the_time_of_the_request() -> None:
     core = pilot(1)
     core.handle(LeaseGranted(100.0, leased(1, seconds=60.0)), at(130.0))
     check = core.next_check()
@@ -208,13 +210,13 @@ def test_a_lease_counts_from_the_request_not_from_the_answer() -> None:
     assert check < 160.0
 
 
-def test_a_lease_that_came_too_late_is_not_taken() -> None:
+def test_lease_that_arrives_too_late_is_ignored() -> None:
     core = pilot(1)
     assert core.handle(LeaseGranted(0.0, leased(1, seconds=60.0)), at(58.0)) == []
     assert core.idle
 
 
-def test_a_heartbeat_renews_from_the_moment_it_was_sent_what_it_named() -> None:
+def test_heartbeat_renews_only_listed_jobs_from_the_time_it_was_sent() -> None:
     core = pilot(1)
     granted(core, 1, 2, seconds=60.0)
     heartbeat = Heartbeat(running=core.heartbeat().running)
@@ -227,7 +229,7 @@ def test_a_heartbeat_renews_from_the_moment_it_was_sent_what_it_named() -> None:
     assert 80.0 < check < 90.0
 
 
-def test_a_waiting_job_whose_lease_ended_is_dropped_unsaid() -> None:
+def test_waiting_job_with_an_expired_lease_is_dropped_without_a_report() -> None:
     core = pilot(1, policy=PrefetchPolicy(return_after=1000.0))
     granted(core, 1, 2)
     core.handle(
@@ -240,7 +242,7 @@ def test_a_waiting_job_whose_lease_ended_is_dropped_unsaid() -> None:
     assert (2, 1) not in core.tokens
 
 
-def test_a_job_being_canceled_is_stopped_hard_when_its_lease_ends() -> None:
+def test_canceled_job_is_stopped_again_when_its_lease_ends() -> None:
     core = pilot(1, policy=PrefetchPolicy(patience=1000.0))
     granted(core, 1)
     assert stops(command(core, "cancel", 1)) == [(1, StopReason.CANCEL)]
@@ -249,8 +251,8 @@ def test_a_job_being_canceled_is_stopped_hard_when_its_lease_ends() -> None:
     assert stops(core.handle(TimePassed(), at(check))) == [(1, StopReason.LEASE)]
 
 
-def test_a_lease_that_is_answered_with_a_command_is_not_longer_by_that() -> None:
-    """Invariant 6: the WMS has not renewed it."""
+def test_heartbeat_answer_with_a_command_does_not_renew_the_lease() -> None:
+    """Invariant 6: the WMS has not renewed the lease."""
     core = pilot(2)
     granted(core, 1, 2, seconds=60.0)
     check = core.next_check()
@@ -265,10 +267,10 @@ def test_a_lease_that_is_answered_with_a_command_is_not_longer_by_that() -> None
     assert (2, 1) in core.tokens
 
 
-# --- slots that die ---
+# --- Lost slots ---
 
 
-def test_a_lost_slot_fails_its_job_and_gives_the_next_one_to_another() -> None:
+def test_lost_slot_fails_its_job_and_its_queued_job_moves_to_another_slot() -> None:
     core = pilot(2)
     granted(core, 1, 2)
     core.handle(ended(1, slot=0, seconds=0.01), at(0))
@@ -291,10 +293,10 @@ def test_a_lost_slot_fails_its_job_and_gives_the_next_one_to_another() -> None:
     ]
 
 
-# --- the end ---
+# --- Drain and shutdown ---
 
 
-def test_drain_gives_back_what_waits_and_finishes_what_runs() -> None:
+def test_drain_returns_waiting_jobs_and_finishes_running_jobs() -> None:
     core = pilot(1)
     granted(core, 1, 2, 3)
     given_back = reports(core.handle(DrainRequested(), at(1)))
@@ -309,7 +311,7 @@ def test_drain_gives_back_what_waits_and_finishes_what_runs() -> None:
     assert core.returned == []
 
 
-def test_waiting_jobs_of_a_task_whose_storage_is_full_go_back_unstarted() -> None:
+def test_waiting_jobs_of_a_task_with_a_full_storage_are_returned() -> None:
     core = pilot(1)
     other = uuid4()
     granted(core, 1, 2, 3)
@@ -324,14 +326,14 @@ def test_waiting_jobs_of_a_task_whose_storage_is_full_go_back_unstarted() -> Non
     assert runs(moves) == [(0, 4)]
 
 
-def test_jobs_leased_while_the_pilot_drains_go_back() -> None:
+def test_jobs_leased_while_the_pilot_drains_are_returned() -> None:
     core = pilot(1)
     core.handle(DrainRequested(), at(0))
     assert [report.outcome for report in reports(granted(core, 1))] == [AttemptOutcome.RETURNED]
     assert core.idle
 
 
-def test_the_wms_can_drain_the_pilot() -> None:
+def test_heartbeat_answer_can_drain_the_pilot() -> None:
     core = pilot(1)
     granted(core, 1, 2)
     answer = HeartbeatAnswer(lease=60.0, drain=True)
@@ -342,7 +344,7 @@ def test_the_wms_can_drain_the_pilot() -> None:
     assert core.draining
 
 
-def test_shutdown_stops_what_runs_and_gives_everything_back() -> None:
+def test_shutdown_stops_running_jobs_and_returns_all_jobs() -> None:
     core = pilot(1)
     granted(core, 1, 2)
     assert stops(core.handle(ShutdownRequested(), at(1))) == [(1, StopReason.SHUTDOWN)]
@@ -351,7 +353,7 @@ def test_shutdown_stops_what_runs_and_gives_everything_back() -> None:
     assert core.returned == [JobToken(id=2, attempt=1), JobToken(id=1, attempt=1)]
 
 
-def test_a_job_that_finished_just_before_the_shutdown_is_reported() -> None:
+def test_job_that_finishes_during_the_shutdown_is_reported() -> None:
     core = pilot(1)
     granted(core, 1)
     core.handle(ShutdownRequested(), at(1))
@@ -361,7 +363,7 @@ def test_a_job_that_finished_just_before_the_shutdown_is_reported() -> None:
     assert core.returned == []
 
 
-def test_jobs_stuck_behind_a_long_one_go_back_to_others() -> None:
+def test_jobs_that_wait_too_long_behind_a_long_job_are_returned() -> None:
     core = pilot(1, policy=PrefetchPolicy(return_after=5.0))
     granted(core, 1, 2, 3)
     assert core.handle(TimePassed(), at(4.9)) == []

@@ -1,9 +1,9 @@
-"""When a pilot asks for jobs whose own disk had no room for one."""
+"""Tests of when a pilot requests jobs after its own disk had no room for a job."""
 
 from pilot.domain.disk_pauses import FIRST_PAUSE, LONGEST_PAUSE, DiskPauses
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.room import FullStorage
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.data.room import FullStorage
+from sluice.contracts.pilots.pilots import AttemptReport
 from tests.unit.pilot.domain.cores import EPOCH
 
 FINISHED = AttemptReport(id=1, attempt=1, outcome=AttemptOutcome.FINISHED, ended_at=EPOCH)
@@ -12,7 +12,7 @@ NO_ROOM = FINISHED.model_copy(
 )
 
 
-def test_jobs_that_find_no_room_begin_pauses_that_grow_and_one_job_is_tried_after_each() -> None:
+def test_pauses_grow_while_the_disk_is_full_and_one_job_is_tried_after_each() -> None:
     pauses, boot_time, taken = DiskPauses(), 0.0, 0
     assert pauses.most_jobs(4, boot_time) == 4
     while boot_time < 10 * LONGEST_PAUSE:
@@ -21,17 +21,17 @@ def test_jobs_that_find_no_room_begin_pauses_that_grow_and_one_job_is_tried_afte
         for _ in range(jobs):
             pauses.attempt_ended(NO_ROOM, boot_time)
         boot_time += 1
-    assert taken < 4 + 7 + 10, "of 3000 seconds"
+    assert taken < 4 + 7 + 10, "few jobs are tried in 3000 seconds"
 
 
-def test_jobs_that_end_at_once_begin_one_pause() -> None:
+def test_jobs_that_fail_at_the_same_time_begin_a_single_pause() -> None:
     pauses = DiskPauses()
     for _ in range(4):
         pauses.attempt_ended(NO_ROOM, 0.0)
     assert (pauses.most_jobs(4, FIRST_PAUSE - 1), pauses.most_jobs(4, FIRST_PAUSE)) == (0, 1)
 
 
-def test_a_job_that_ends_well_ends_the_pauses() -> None:
+def test_successful_job_ends_the_pauses() -> None:
     pauses = DiskPauses()
     pauses.attempt_ended(NO_ROOM, 0.0)
     assert pauses.lasting
@@ -39,7 +39,7 @@ def test_a_job_that_ends_well_ends_the_pauses() -> None:
     assert (pauses.most_jobs(4, 1.0), pauses.lasting) == (4, False)
 
 
-def test_a_full_storage_is_no_trouble_of_the_pilot() -> None:
+def test_full_storage_does_not_pause_the_pilot() -> None:
     pauses = DiskPauses()
     storage = FullStorage(storage="file:///data/a", needed=5)
     pauses.attempt_ended(NO_ROOM.model_copy(update={"no_room": storage}), 0.0)

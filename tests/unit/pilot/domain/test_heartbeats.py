@@ -1,4 +1,4 @@
-"""What the core says in its heartbeats, and what it does with the answers."""
+"""Tests of the content of heartbeats and of how the core handles their answers."""
 
 from pilot.domain.heartbeats import has_untold_start
 from pilot.domain.model import (
@@ -8,8 +8,8 @@ from pilot.domain.model import (
     RunJob,
     StopReason,
 )
-from sluice.contracts.pilots import HeartbeatAnswer, JobToken
-from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass
+from sluice.contracts.pilots.pilots import HeartbeatAnswer, JobToken
 from tests.unit.pilot.domain.cores import (
     at,
     command,
@@ -21,7 +21,7 @@ from tests.unit.pilot.domain.cores import (
 )
 
 
-def test_a_heartbeat_names_the_phase_of_what_runs() -> None:
+def test_heartbeat_has_the_phases_of_running_jobs() -> None:
     core = pilot(1)
     granted(core, 1, 2)
     known = {
@@ -35,11 +35,13 @@ def test_a_heartbeat_names_the_phase_of_what_runs() -> None:
     assert plain.model_dump().keys() == {"id", "attempt", "started_at"}
 
 
-def test_job_that_started_after_the_last_heartbeat_is_news() -> None:
+def test_job_that_started_after_the_last_heartbeat_causes_another_heartbeat() -> None:
     core = pilot(2)
     empty = core.heartbeat()
     granted(core, 1, boot_time=5.0)
-    assert not has_untold_start(empty, core.slots, boot_time=5.4), "it may end at any moment"
+    assert not has_untold_start(empty, core.slots, boot_time=5.4), (
+        "a job that has just started may end at any moment"
+    )
     assert has_untold_start(empty, core.slots, boot_time=5.5)
     told = core.heartbeat()
     assert not has_untold_start(told, core.slots, boot_time=9)
@@ -47,7 +49,7 @@ def test_job_that_started_after_the_last_heartbeat_is_news() -> None:
     assert has_untold_start(told, core.slots, boot_time=10)
 
 
-def test_slots_learn_when_their_jobs_are_to_end() -> None:
+def test_slots_get_the_deadlines_of_their_jobs() -> None:
     core = pilot(1)
     [run] = [move for move in granted(core, 1, 2) if isinstance(move, RunJob)]
     assert run.deadline == 60.0 - core.policy.margin(60.0)
@@ -63,7 +65,7 @@ def test_slots_learn_when_their_jobs_are_to_end() -> None:
     assert not any(isinstance(move, Renew) for move in moves)
 
 
-def test_a_heartbeat_names_what_runs_and_what_waits() -> None:
+def test_heartbeat_lists_running_and_waiting_jobs() -> None:
     core = pilot(1)
     granted(core, 1, 2, boot_time=5.0)
     heartbeat = core.heartbeat()
@@ -85,7 +87,7 @@ def test_cancel_of_a_running_job_is_confirmed_once_it_has_ended() -> None:
     assert core.heartbeat().confirmed == []
 
 
-def test_cancel_of_a_waiting_job() -> None:
+def test_canceled_waiting_job_is_reported_and_confirmed_at_once() -> None:
     core = pilot(1)
     granted(core, 1, 2)
     (report,) = reports(command(core, "cancel", 2))
@@ -97,7 +99,7 @@ def test_cancel_of_a_waiting_job() -> None:
     assert core.heartbeat().confirmed == [JobToken(id=2, attempt=1)]
 
 
-def test_abandon_is_not_reported() -> None:
+def test_abandoned_jobs_are_not_reported() -> None:
     core = pilot(1)
     granted(core, 1, 2)
     assert reports(command(core, "abandon", 2)) == []
@@ -107,7 +109,7 @@ def test_abandon_is_not_reported() -> None:
     assert core.idle
 
 
-def test_a_command_for_a_job_long_gone_is_confirmed() -> None:
+def test_command_for_an_unknown_job_is_confirmed() -> None:
     core = pilot(1)
     command(core, "cancel", 99)
     command(core, "cancel", 99)

@@ -1,5 +1,5 @@
-"""Tools that stay loaded, as a pilot's core deals with them: which slot gets which job, and what
-goes where there is no room."""
+"""Tests of how the core of a pilot places jobs with warm workers, and which workers it unloads when
+capacity is short."""
 
 from dataclasses import replace
 from functools import reduce
@@ -25,9 +25,9 @@ from pilot.domain.model import (
     UnloadWarmWorker,
 )
 from pilot.domain.prefetch import PrefetchPolicy
-from sluice.contracts.needs import Resources, Warm
-from sluice.contracts.pilots import Lease, LeasedJob, PilotTask
-from sluice.contracts.warm_workers import WarmWorkerState
+from sluice.contracts.jobs.needs import Resources, Warm
+from sluice.contracts.jobs.warm_workers import WarmWorkerState
+from sluice.contracts.pilots.pilots import Lease, LeasedJob, PilotTask
 from sluice.fit import Allocation
 from tests.unit.gpus import node
 from tests.unit.pilot.domain.cores import EPOCH, at, ended, reports, runs, task
@@ -64,7 +64,7 @@ def lease(core: PilotCore, of: PilotTask, *ids: int, boot_time: float = 0.0) -> 
 def end(
     core: PilotCore, job: int, slot: int, kind: str | None, *, boot_time: float
 ) -> list[Instruction]:
-    """``kind``: of the tool that stays loaded."""
+    """End a job. ``kind`` is the kind of the worker that stays loaded."""
     told = None if kind is None else WarmWorkerState(kind=kind, step="s", since=EPOCH, jobs=1)
     event: AttemptEnded = replace(ended(job, slot=slot), loaded=told)
     return core.handle(event, at(boot_time))
@@ -78,7 +78,7 @@ def states(core: PilotCore) -> list[tuple[str, str]]:
     return [(tool.kind, tool.state.value) for tool in core.loaded]
 
 
-def test_a_job_goes_where_its_tool_is_loaded_and_others_elsewhere() -> None:
+def test_job_runs_in_the_slot_of_its_warm_worker_and_other_jobs_do_not() -> None:
     core = core_of(3)
     assert runs(lease(core, A, 1)) == [(0, 1)]
     end(core, 1, 0, "a", boot_time=1)
@@ -87,7 +87,7 @@ def test_a_job_goes_where_its_tool_is_loaded_and_others_elsewhere() -> None:
     assert runs(lease(core, A, 4)) == [(0, 4)]
 
 
-def test_what_is_loaded_is_told_with_its_state() -> None:
+def test_heartbeat_lists_warm_workers_with_their_states() -> None:
     core = core_of(2)
     lease(core, A, 1)
     assert states(core) == [("a", "loading")]
@@ -102,7 +102,7 @@ def test_what_is_loaded_is_told_with_its_state() -> None:
 
 
 def loaded_core(*, slots: int = 4, most: int | None = None) -> PilotCore:
-    """Slot 0 has tool a loaded, slot 1 tool b."""
+    """Return a core with worker a in slot 0 and worker b in slot 1."""
     core = core_of(slots, most=most)
     for number, (of, kind) in enumerate(((A, "a"), (B, "b"))):
         lease(core, of, number)
@@ -110,7 +110,7 @@ def loaded_core(*, slots: int = 4, most: int | None = None) -> PilotCore:
     return core
 
 
-def test_a_job_that_needs_the_room_of_tools_begins_when_they_have_gone() -> None:
+def test_job_that_needs_the_memory_of_warm_workers_starts_after_they_unloaded() -> None:
     core = loaded_core()
     moves = lease(core, BIG, 10, boot_time=5)
     assert (unloads(moves), runs(moves)) == ([0, 1], [])
@@ -121,7 +121,7 @@ def test_a_job_that_needs_the_room_of_tools_begins_when_they_have_gone() -> None
     assert runs(core.handle(ToolUnloaded(1), at(7))) == [(0, 10)]
 
 
-def test_meanwhile_none_passes_the_job_that_waits_for_room() -> None:
+def test_small_jobs_do_not_overtake_a_job_that_waits_for_warm_workers_to_unload() -> None:
     core = loaded_core()
     lease(core, BIG, 10, boot_time=5)
     assert runs(lease(core, COLD, 11, boot_time=5)) == []
@@ -129,12 +129,12 @@ def test_meanwhile_none_passes_the_job_that_waits_for_room() -> None:
     assert runs(core.handle(ToolUnloaded(1), at(7))) == [(0, 10), (1, 11)]
 
 
-def test_a_tool_that_does_not_go_is_ended_with_its_slot() -> None:
+def test_slot_of_a_warm_worker_that_does_not_unload_is_killed() -> None:
     core = loaded_core()
     lease(core, BIG, 10, boot_time=5)
     core.handle(ToolUnloaded(1), at(6))
     [report] = reports(core.handle(TimePassed(), at(5 + core.policy.return_after)))
-    assert report.id == 10, "others may have room for it sooner"
+    assert report.id == 10, "another pilot may have capacity for the job sooner"
     limit = 5 + core.policy.stop_limit
     assert core.next_check() == limit
     assert core.handle(TimePassed(), at(limit)) == [EndSlot(0)]
@@ -143,9 +143,8 @@ def test_a_tool_that_does_not_go_is_ended_with_its_slot() -> None:
     assert runs(core.handle(SlotLost(0, "was killed"), at(limit + 2))) == [(1, 11)]
 
 
-class Drawn:
-    """A core of two slots, which may become four, and what happens to it, as slots would have
-    it."""
+class SimulatedPilot:
+    """A core of two slots, which can become four, with slots that carry out its instructions."""
 
     def __init__(self, short: float) -> None:
         self.core = core_of(2, most=4, short=short)
@@ -202,17 +201,17 @@ class Drawn:
         max_size=40,
     ),
 )
-def test_what_runs_and_what_is_loaded_always_fit_beside_one_another(
+def test_running_jobs_and_warm_workers_never_exceed_the_capacity(
     short: float, events: list[tuple[str, PilotTask | int]]
 ) -> None:
-    drawn = Drawn(short)
+    simulated = SimulatedPilot(short)
     for word, what in events:
-        drawn.happens(word, what)
-        taken = [one.booked if one.queue else one.kept for one in drawn.core.slots]
-        assert drawn.core.node.amounts.holds(reduce(Allocation.plus, taken, Allocation()))
+        simulated.happens(word, what)
+        taken = [one.booked if one.queue else one.kept for one in simulated.core.slots]
+        assert simulated.core.node.amounts.holds(reduce(Allocation.plus, taken, Allocation()))
 
 
-def test_no_second_job_is_handed_over_into_the_room_of_a_tool() -> None:
+def test_job_is_not_queued_if_it_needs_the_memory_of_a_warm_worker() -> None:
     core = core_of(2, most=3, short=100.0)
     lease(core, A, 1)
     end(core, 1, 0, "a", boot_time=1)
@@ -224,17 +223,19 @@ def test_no_second_job_is_handed_over_into_the_room_of_a_tool() -> None:
     assert runs(core.handle(ToolUnloaded(0), at(5))) == [(0, 3)]
 
 
-def test_no_tool_goes_in_vain() -> None:
+def test_warm_worker_is_kept_if_its_memory_would_not_suffice_for_the_job() -> None:
     core = core_of(4)
     lease(core, A, 1)
     end(core, 1, 0, "a", boot_time=1)
     assert runs(lease(core, warm(9, "c", ram=2500), 2, boot_time=2)) == [(1, 2)]
     moves = lease(core, BIG, 10, boot_time=5)
-    assert (unloads(moves), runs(moves)) == ([], []), "it has no room beside the job that runs"
+    assert (unloads(moves), runs(moves)) == ([], []), (
+        "the job does not fit beside the job that runs"
+    )
     assert ("a", "idle") in states(core)
 
 
-def test_the_tool_goes_first_that_has_been_idle_the_longest() -> None:
+def test_warm_worker_that_was_idle_the_longest_is_unloaded_first() -> None:
     core = core_of(4)
     for number, of in enumerate((A, B)):
         lease(core, of, number)
@@ -243,7 +244,7 @@ def test_the_tool_goes_first_that_has_been_idle_the_longest() -> None:
     assert unloads(lease(core, warm(9, "c", ram=3000), 10, boot_time=5)) == [1]
 
 
-def test_a_job_of_its_own_kind_has_the_room_that_the_tool_keeps() -> None:
+def test_job_can_use_the_memory_of_its_own_warm_worker() -> None:
     core = core_of(2, ram=1500)
     lease(core, A, 1)
     end(core, 1, 0, "a", boot_time=1)
@@ -251,7 +252,7 @@ def test_a_job_of_its_own_kind_has_the_room_that_the_tool_keeps() -> None:
     assert (unloads(moves), runs(moves)) == ([], [(0, 2)])
 
 
-def test_where_all_slots_have_tools_a_new_one_is_started_or_one_is_replaced() -> None:
+def test_job_gets_a_new_slot_or_replaces_a_warm_worker() -> None:
     core = core_of(1, most=2)
     lease(core, A, 1)
     end(core, 1, 0, "a", boot_time=1)
@@ -259,10 +260,12 @@ def test_where_all_slots_have_tools_a_new_one_is_started_or_one_is_replaced() ->
     assert [move for move in moves if isinstance(move, StartSlot)] == [StartSlot(1)]
     assert runs(core.handle(SlotReady(1), at(3))) == [(1, 2)]
     end(core, 2, 1, "b", boot_time=4)
-    assert runs(lease(core, COLD, 3, boot_time=5)) == [(0, 3)], "the one that was idle the longest"
+    assert runs(lease(core, COLD, 3, boot_time=5)) == [(0, 3)], (
+        "the worker that was idle the longest is replaced"
+    )
 
 
-def test_only_a_job_of_the_same_kind_waits_behind_another_in_a_slot() -> None:
+def test_only_jobs_of_the_same_kind_are_queued_behind_a_warm_worker() -> None:
     policy = PrefetchPolicy(short=10.0)
     core = PilotCore(1, policy, node(4, 4000), few=1)
     core.handle(PilotStarted(), at(0))
@@ -274,7 +277,7 @@ def test_only_a_job_of_the_same_kind_waits_behind_another_in_a_slot() -> None:
     assert runs(lease(core, COLD, 4)) == []
 
 
-def test_a_slot_with_a_tool_stays_until_the_tool_has_gone() -> None:
+def test_slot_with_a_warm_worker_is_not_released() -> None:
     core = core_of(1, most=3)
     lease(core, A, 1, 2, 3)
     for number in (1, 2):
@@ -288,7 +291,7 @@ def test_a_slot_with_a_tool_stays_until_the_tool_has_gone() -> None:
     assert [move for move in moves if isinstance(move, ReleaseSlot)] == [ReleaseSlot(2)]
 
 
-def test_a_slot_that_is_lost_has_lost_its_tool() -> None:
+def test_lost_slot_has_no_warm_worker() -> None:
     core = core_of(1)
     lease(core, A, 1)
     end(core, 1, 0, "a", boot_time=1)

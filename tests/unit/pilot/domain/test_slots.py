@@ -1,4 +1,4 @@
-"""There are as many slots as there is work for at once, up to a limit."""
+"""Tests of the number of slots, which follows the number of jobs that can run at the same time."""
 
 from uuid import UUID
 
@@ -15,8 +15,8 @@ from pilot.domain.model import (
     TimePassed,
 )
 from pilot.domain.prefetch import PrefetchPolicy
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import Lease, LeasedJob
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.pilots.pilots import Lease, LeasedJob
 from tests.unit.gpus import node
 from tests.unit.pilot.domain.cores import at, ended, runs, task
 
@@ -44,12 +44,12 @@ def let_go(moves: list[Instruction]) -> list[int]:
     return [move.slot for move in moves if isinstance(move, ReleaseSlot)]
 
 
-def test_small_jobs_get_as_many_slots_as_have_room() -> None:
+def test_small_jobs_get_as_many_slots_as_the_cores_allow() -> None:
     core = core_of(100)
     assert core.jobs_wanted(at(0)) == 100
     moves = lease(core, *range(25), of=TENTH.uid)
     assert runs(moves) == [(0, 0), (1, 1)]
-    assert started(moves) == list(range(2, 20)), "two cores hold twenty tenths"
+    assert started(moves) == list(range(2, 20)), "two cores allow twenty jobs of a tenth of a core"
     assert core.jobs_wanted(at(0)) == 0
     assert [runs(core.handle(SlotReady(number), at(0))) for number in (2, 3)] == [
         [(2, 2)],
@@ -64,19 +64,19 @@ def test_jobs_of_whole_cores_get_no_more_slots_than_there_are_cores() -> None:
     assert (len(runs(moves)), started(moves)) == (2, [])
 
 
-def test_no_more_slots_are_started_than_there_may_be() -> None:
+def test_maximum_number_of_slots_is_not_exceeded() -> None:
     core = core_of(5)
     assert started(lease(core, *range(25), of=TENTH.uid)) == [2, 3, 4]
 
 
-def test_one_slot_is_not_started_twice_for_the_same_job() -> None:
+def test_each_waiting_job_starts_at_most_one_slot() -> None:
     core = core_of(100)
     assert started(lease(core, 1, 2, 3, of=TENTH.uid)) == [2]
     assert started(lease(core, 4, of=TENTH.uid)) == [3]
     assert started(core.handle(ended(1), at(1.0))) == []
 
 
-def test_slots_that_had_no_job_for_long_leave_and_their_numbers_are_given_again() -> None:
+def test_idle_slots_are_released_and_their_numbers_are_used_again() -> None:
     core = core_of(4)
     for number in started(lease(core, 1, 2, 3, 4, of=TENTH.uid)):
         core.handle(SlotReady(number), at(0))
@@ -86,21 +86,21 @@ def test_slots_that_had_no_job_for_long_leave_and_their_numbers_are_given_again(
     assert let_go(core.handle(TimePassed(), at(309.9))) == []
     assert let_go(core.handle(TimePassed(), at(310.0))) == [0]
     assert let_go(core.handle(TimePassed(), at(320.0))) == [1]
-    assert let_go(core.handle(TimePassed(), at(9999.0))) == [], "two stay"
+    assert let_go(core.handle(TimePassed(), at(9999.0))) == [], "two slots stay"
     moves = lease(core, 5, 6, 7, 8, of=TENTH.uid, boot_time=9999.0)
     assert runs(moves) == [(2, 5), (3, 6)]
-    assert started(moves) == [], "the processes of the others may still be there"
+    assert started(moves) == [], "the processes of released slots may still exist"
     assert started(core.handle(SlotLeft(0), at(9999.5))) == [0]
     assert runs(core.handle(SlotReady(0), at(9999.6))) == [(0, 7)]
 
 
-def test_a_slot_that_is_lost_comes_back_under_its_number() -> None:
+def test_lost_slot_is_started_again_with_its_number() -> None:
     core = core_of(4)
     assert started(core.handle(SlotLost(1, "ended"), at(1.0))) == [1]
-    assert core.jobs_wanted(at(1.0)) == 3, "as long as it is not there, it takes no job"
+    assert core.jobs_wanted(at(1.0)) == 3, "the lost slot takes no job until it is ready"
 
 
-def test_a_slot_that_knows_the_tool_is_taken_first() -> None:
+def test_slot_that_knows_the_task_is_preferred() -> None:
     core = core_of(2)
     lease(core, 1, of=ONE.uid)
     lease(core, 2, of=TENTH.uid)
@@ -109,12 +109,12 @@ def test_a_slot_that_knows_the_tool_is_taken_first() -> None:
     assert runs(lease(core, 3, of=TENTH.uid, boot_time=3.0)) == [(1, 3)]
 
 
-def test_work_is_fetched_ahead_for_what_runs_at_once_not_for_every_slot() -> None:
+def test_prefetching_counts_running_jobs_and_not_all_slots() -> None:
     core = core_of(100)
     for number in started(lease(core, *range(20), of=TENTH.uid)):
         core.handle(SlotReady(number), at(0))
     core.handle(ended(0, seconds=0.5), at(0.5))
-    # Those that could start, and 0.75 s of work for the 19 that run: 19 × 0.75 / 0.5.
+    # 81 jobs could start, and 0.75 s of work for the 19 running jobs are 19 × 0.75 / 0.5 jobs.
     room = core.room(at(0.5), core.jobs_wanted(at(0.5)))
     assert room is not None
     assert (core.jobs_wanted(at(0.5)), room.ahead) == (81 + 28, 28)

@@ -1,5 +1,4 @@
-"""Jobs that are being stopped: told once, hardest reason last, named no more, and confirmed when
-they have ended."""
+"""Tests of how jobs are stopped and how their ends are confirmed to the WMS."""
 
 import pytest
 
@@ -16,8 +15,8 @@ from pilot.domain.model import (
     TimePassed,
 )
 from pilot.domain.prefetch import PrefetchPolicy
-from sluice.contracts.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
+from sluice.contracts.pilots.pilots import Command, Heartbeat, HeartbeatAnswer, JobToken
 from tests.unit.pilot.domain.cores import at, command, ended, granted, pilot, reports, runs, stops
 
 
@@ -36,7 +35,7 @@ def overdue(core: PilotCore) -> list[tuple[int, StopReason]]:
     return stops(core.handle(TimePassed(), at(check)))
 
 
-def test_what_is_given_up_or_overdue_is_renewed_no_more() -> None:
+def test_abandoned_and_overdue_jobs_are_not_renewed() -> None:
     core = pilot(2, policy=PrefetchPolicy(patience=1000.0))
     granted(core, 1, 2)
     assert stops(command(core, "abandon", 1)) == [(1, StopReason.ABANDON)]
@@ -45,7 +44,7 @@ def test_what_is_given_up_or_overdue_is_renewed_no_more() -> None:
     assert named(core) == []
 
 
-def test_an_abandoned_job_is_confirmed_once_it_has_ended() -> None:
+def test_abandoned_job_is_confirmed_after_it_has_ended() -> None:
     core = pilot(1)
     granted(core, 1)
     command(core, "abandon", 1)
@@ -54,7 +53,7 @@ def test_an_abandoned_job_is_confirmed_once_it_has_ended() -> None:
     assert core.heartbeat().confirmed == [one(1)]
 
 
-def test_a_stop_is_told_once_and_abandoning_comes_after_canceling() -> None:
+def test_stop_is_sent_once_and_abandon_overrides_cancel() -> None:
     core = pilot(1)
     granted(core, 1)
     assert stops(command(core, "cancel", 1)) == [(1, StopReason.CANCEL)]
@@ -64,7 +63,7 @@ def test_a_stop_is_told_once_and_abandoning_comes_after_canceling() -> None:
     assert stops(core.handle(ShutdownRequested(), at(3))) == []
 
 
-def test_a_command_for_a_job_long_gone_is_confirmed_once_however_often_it_comes() -> None:
+def test_repeated_command_for_an_unknown_job_is_confirmed_once() -> None:
     core = pilot(1)
     answer = HeartbeatAnswer(lease=60.0, commands=[Command(kind="cancel", job=one(99))])
     for _ in range(2):
@@ -72,7 +71,7 @@ def test_a_command_for_a_job_long_gone_is_confirmed_once_however_often_it_comes(
     assert core.heartbeat().confirmed == [one(99)]
 
 
-def test_an_answer_that_was_overtaken_takes_no_time_away() -> None:
+def test_late_heartbeat_answer_does_not_shorten_the_lease() -> None:
     core = pilot(1)
     granted(core, 1)
     heartbeat = core.heartbeat()
@@ -82,7 +81,7 @@ def test_an_answer_that_was_overtaken_takes_no_time_away() -> None:
     assert core.next_check() == check
 
 
-def test_what_was_stopped_at_the_end_of_its_lease_is_not_handed_back() -> None:
+def test_job_that_was_stopped_at_the_end_of_its_lease_is_not_returned() -> None:
     core = pilot(1)
     granted(core, 1)
     assert overdue(core) == [(1, StopReason.LEASE)]
@@ -91,7 +90,7 @@ def test_what_was_stopped_at_the_end_of_its_lease_is_not_handed_back() -> None:
 
 
 @pytest.mark.parametrize("why", ["cancel", "abandon", "shutdown"])
-def test_a_job_behind_another_in_a_slot_that_dies_is_stopped_all_the_same(why: str) -> None:
+def test_stop_of_a_queued_job_survives_the_loss_of_its_slot(why: str) -> None:
     core = pilot(2)
     granted(core, 1, 2)
     core.handle(ended(1, slot=0, seconds=0.01), at(0))
@@ -110,19 +109,19 @@ def test_a_job_behind_another_in_a_slot_that_dies_is_stopped_all_the_same(why: s
     assert (one(4) in core.returned) is (why == "shutdown")
 
 
-# --- slots that do not obey ---
+# --- Slots that do not obey ---
 
 PATIENT = PrefetchPolicy(grace=2.0, patience=10.0)
 
 
 def ends(core: PilotCore, boot_time: float) -> list[int]:
-    """Slots that are ended when it is that late."""
+    """Return the slots that are killed at this time."""
     moves = core.handle(TimePassed(), at(boot_time))
     return [move.slot for move in moves if isinstance(move, EndSlot)]
 
 
 @pytest.mark.parametrize("why", ["cancel", "abandon", "shutdown", "lease"])
-def test_a_slot_that_does_not_stop_its_job_is_ended_once(why: str) -> None:
+def test_slot_that_does_not_stop_its_job_is_killed_once(why: str) -> None:
     core = pilot(1, policy=PATIENT)
     granted(core, 1)
     told = 1.0
@@ -144,7 +143,7 @@ def test_a_slot_that_does_not_stop_its_job_is_ended_once(why: str) -> None:
     assert runs(core.handle(SlotReady(0), at(told + 15.0))) == [(0, 2)]
 
 
-def test_a_slot_whose_job_stops_in_time_is_kept() -> None:
+def test_slot_whose_job_stops_in_time_is_kept() -> None:
     core = pilot(1, policy=PATIENT)
     granted(core, 1)
     command(core, "cancel", 1)
@@ -154,7 +153,7 @@ def test_a_slot_whose_job_stops_in_time_is_kept() -> None:
     assert runs(granted(core, 2, boot_time=20.0)) == [(0, 2)]
 
 
-def test_a_second_stop_gives_no_more_time() -> None:
+def test_second_stop_does_not_extend_the_time_to_stop() -> None:
     core = pilot(1, policy=PATIENT)
     granted(core, 1)
     command(core, "cancel", 1, boot_time=1.0)
@@ -162,7 +161,7 @@ def test_a_second_stop_gives_no_more_time() -> None:
     assert ends(core, 13.0) == [0]
 
 
-def test_a_job_behind_another_can_stop_once_it_has_its_turn() -> None:
+def test_time_to_stop_a_queued_job_starts_when_the_job_runs() -> None:
     core = pilot(1, policy=PATIENT)
     granted(core, 1)
     core.handle(ended(1, seconds=0.01), at(0))

@@ -1,5 +1,4 @@
-"""A job knows its folder by a name without a dot, whatever the folder is called that the pilot
-works in."""
+"""Tests of the alias without a dot by which a job knows its folder."""
 
 import os
 import uuid
@@ -11,13 +10,13 @@ import pytest
 
 from pilot.folders.dotless_alias import DotlessAlias
 from pilot.folders.run_folder import RunFolder
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
+from sluice.contracts.pilots.pilots import AttemptReport
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
-#: Takes a dot in the whole path for the one before the ending.
+#: Takes the first dot in the whole path for the dot before the extension.
 CUT = "$(inputs.f.path.split('.')[0]).dat"
 JAVASCRIPT = {"class": "InlineJavascriptRequirement"}
 
@@ -42,7 +41,7 @@ def said(root: Path, report: AttemptReport) -> str:
     return (root / "out" / report.outputs[0].name).read_text()
 
 
-def test_a_tool_may_cut_paths_at_a_dot(dotted: Runner, root: Path) -> None:
+def test_tool_can_cut_its_input_path_at_the_first_dot(dotted: Runner, root: Path) -> None:
     assert (
         said(
             root,
@@ -52,7 +51,9 @@ def test_a_tool_may_cut_paths_at_a_dot(dotted: Runner, root: Path) -> None:
     )
 
 
-def test_so_may_one_in_a_workflow_inside_a_job(dotted: Runner, root: Path) -> None:
+def test_tool_in_an_inner_workflow_can_cut_its_input_path_at_the_first_dot(
+    dotted: Runner, root: Path
+) -> None:
     workflow = {
         "cwlVersion": "v1.2",
         "class": "Workflow",
@@ -82,7 +83,7 @@ def test_so_may_one_in_a_workflow_inside_a_job(dotted: Runner, root: Path) -> No
     )
 
 
-def test_what_it_names_by_the_real_path_is_its_own_all_the_same(dotted: Runner, root: Path) -> None:
+def test_outputs_named_by_the_real_path_are_accepted(dotted: Runner, root: Path) -> None:
     script = """echo fine > made.txt; real=`pwd -P`; ln -s "$real/made.txt" link.txt
         named='"path": "'$real'/made.txt"'
         link='{"class": "File", "path": "link.txt"}'
@@ -96,7 +97,7 @@ def test_what_it_names_by_the_real_path_is_its_own_all_the_same(dotted: Runner, 
     assert report.outcome is AttemptOutcome.FINISHED, report.message
 
 
-def test_the_name_is_made_again_and_goes_with_the_run(tmp_path: Path) -> None:
+def test_alias_is_restored_when_missing_and_deleted_with_the_run(tmp_path: Path) -> None:
     run_folder = RunFolder(tmp_path / "ho.me" / str(uuid.uuid4()))
     run_folder.make()
     work = run_folder.work_folder(1)
@@ -113,12 +114,12 @@ def test_the_name_is_made_again_and_goes_with_the_run(tmp_path: Path) -> None:
     assert not os.path.lexists(link.parent)
 
 
-def test_a_folder_without_a_dot_is_known_as_it_is(tmp_path: Path) -> None:
+def test_folder_without_a_dot_has_no_alias(tmp_path: Path) -> None:
     work = RunFolder(tmp_path / str(uuid.uuid4())).work_folder(1)
     assert work.known(plain=True) == work.folders
 
 
-def test_what_somebody_else_has_put_in_its_place_is_not_used(
+def test_foreign_link_at_the_place_of_the_alias_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pilot.folders.dotless_alias._places", lambda: [str(tmp_path)])

@@ -1,4 +1,4 @@
-"""Folders of a pilot that has no more rights than other people's processes."""
+"""Tests of how a pilot without root's capabilities deletes folders that tools have locked."""
 
 import os
 import subprocess
@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
-#: Becomes the command in its arguments, without root's right to read and write what modes forbid.
+#: Runs the command in its arguments without root's capabilities to override file modes.
 _AS_OTHERS = """
 import ctypes, os, sys
 for capability in (1, 2):
@@ -22,8 +22,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 _BEFORE = [sys.executable, "-c", _AS_OTHERS]
 
-#: An output in a folder that nobody may change, beside one that nobody may look into, and a link
-#: out.
+#: Makes an output in a read-only folder, a folder without permissions, and a link to the outside.
 _LOCK = (
     "mkdir -p d/e .hidden/x; echo 1 > d/e/f; touch .hidden/x/y; ln -s / root; chmod 500 d/e d;"
     " chmod 0 .hidden/x .hidden"
@@ -31,7 +30,7 @@ _LOCK = (
 
 
 @pytest.fixture(scope="module")
-def modest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+def unprivileged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
     runner = Runner(
         tmp_path_factory.mktemp("pilot"),
         environment={"PYTHONPATH": str(Path.cwd())},
@@ -43,8 +42,8 @@ def modest(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("end", ["true", "chmod 500 ."])
-def test_nothing_is_left_of_folders_that_may_not_be_changed(
-    modest: Runner, root: Path, batch: int, end: str
+def test_read_only_job_folders_are_emptied_after_the_job(
+    unprivileged: Runner, root: Path, batch: int, end: str
 ) -> None:
     locks = tool(
         ["sh", "-c", f"{_LOCK}; {end}"],
@@ -52,17 +51,17 @@ def test_nothing_is_left_of_folders_that_may_not_be_changed(
     )
     del locks["stdout"]
     files = [input_file(root / "in" / f"{number}.dat", seq=number) for number in range(batch)]
-    report = run(modest, task(root, locks, batch=batch), files)
+    report = run(unprivileged, task(root, locks, batch=batch), files)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert [Path(file.url.removeprefix("file://")).read_text() for file in report.outputs] == [
         "1\n"
     ] * batch
-    [folder] = (modest.run.path / "slots").glob("*-[0-9]*")
+    [folder] = (unprivileged.run.path / "slots").glob("*-[0-9]*")
     left = [path for name in ("in", "out", "tmp") for path in (folder / name).iterdir()]
     assert left == []
 
 
-def test_a_run_is_deleted_with_what_may_not_be_changed(tmp_path: Path) -> None:
+def test_run_folder_with_read_only_folders_is_deleted(tmp_path: Path) -> None:
     (tmp_path / "run").mkdir()
     subprocess.run(["sh", "-c", _LOCK], cwd=tmp_path / "run", check=True)
     code = (

@@ -1,5 +1,4 @@
-"""A pilot works in a folder that nobody else can put anything into, and says what is wrong with one
-that is not so."""
+"""Tests of the check that only the pilot can write to its work folder, and of its errors."""
 
 import os
 from pathlib import Path
@@ -16,7 +15,7 @@ SOMEBODY = 65534
 
 @pytest.fixture
 def shared(tmp_path: Path) -> Path:
-    """A folder where everybody may write, as /tmp is."""
+    """Return a folder where all users may write, like /tmp."""
     folder = tmp_path / "shared"
     folder.mkdir()
     folder.chmod(0o1777)
@@ -27,7 +26,7 @@ def mode(path: Path) -> int:
     return path.stat().st_mode & 0o7777
 
 
-def test_what_is_missing_is_made_for_its_user_alone(tmp_path: Path) -> None:
+def test_missing_work_folder_is_created_with_mode_0700(tmp_path: Path) -> None:
     umask = os.umask(0)
     try:
         made = own_folder(tmp_path / "a" / "b")
@@ -37,7 +36,7 @@ def test_what_is_missing_is_made_for_its_user_alone(tmp_path: Path) -> None:
     assert (mode(tmp_path / "a"), mode(made)) == (0o700, 0o700)
 
 
-def test_what_is_there_is_closed_only_where_it_is_the_pilots(tmp_path: Path) -> None:
+def test_existing_pilot_folder_is_closed_and_its_parent_is_left_alone(tmp_path: Path) -> None:
     work, folder = tmp_path / "work", tmp_path / "work" / "node-1"
     folder.mkdir(parents=True)
     work.chmod(0o755)
@@ -47,18 +46,18 @@ def test_what_is_there_is_closed_only_where_it_is_the_pilots(tmp_path: Path) -> 
     assert (mode(work), mode(folder)) == (0o755, 0o700)
 
 
-def test_a_folder_of_ones_own_may_lie_among_those_of_others(shared: Path) -> None:
+def test_work_folder_may_lie_in_a_shared_folder_with_a_sticky_bit(shared: Path) -> None:
     assert own_folder(shared / "mine" / "more").is_dir()
 
 
-def test_a_link_of_ones_own_is_followed(tmp_path: Path) -> None:
+def test_link_that_the_pilot_owns_is_followed(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir(mode=0o700)
     (tmp_path / "link").symlink_to(tmp_path / "disk")
     assert own_folder(tmp_path / "link" / "work") == (tmp_path / "disk" / "work").resolve()
 
 
-def test_the_way_that_a_link_leads_is_looked_at_too(tmp_path: Path) -> None:
-    """Another could put a folder of his in the place of the one that it leads to."""
+def test_folders_on_the_path_of_a_link_target_are_checked(tmp_path: Path) -> None:
+    """Another user could replace the target of the link."""
     (tmp_path / "open" / "disk").mkdir(parents=True)
     (tmp_path / "open").chmod(0o777)
     (tmp_path / "link").symlink_to(tmp_path / "open" / "disk")
@@ -67,7 +66,7 @@ def test_the_way_that_a_link_leads_is_looked_at_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", [0o720, 0o702, 0o777, 0o1777])
-def test_others_may_not_write_to_it(tmp_path: Path, given: int) -> None:
+def test_work_folder_that_others_can_write_to_is_refused(tmp_path: Path, given: int) -> None:
     (tmp_path / "work").mkdir()
     (tmp_path / "work").chmod(given)
     with pytest.raises(
@@ -76,7 +75,7 @@ def test_others_may_not_write_to_it(tmp_path: Path, given: int) -> None:
         own_folder(tmp_path / "work")
 
 
-def test_it_may_not_lie_where_everybody_can_replace_it(shared: Path) -> None:
+def test_work_folder_in_a_shared_folder_without_a_sticky_bit_is_refused(shared: Path) -> None:
     shared.chmod(0o777)
     with pytest.raises(
         UnsafeFolderError, match=r"everybody may write to .*shared, which has no sticky bit"
@@ -84,7 +83,7 @@ def test_it_may_not_lie_where_everybody_can_replace_it(shared: Path) -> None:
         own_folder(shared / "mine" / "work")
 
 
-def test_it_is_a_folder(tmp_path: Path) -> None:
+def test_work_folder_that_is_a_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "work").touch()
     with pytest.raises(UnsafeFolderError, match=r"is no folder"):
         own_folder(tmp_path / "work")
@@ -92,15 +91,15 @@ def test_it_is_a_folder(tmp_path: Path) -> None:
         own_folder(tmp_path / "work" / "inner")
 
 
-def test_a_link_to_nothing_is_not_made_to_lead_somewhere(tmp_path: Path) -> None:
+def test_dangling_link_is_refused_and_its_target_is_not_created(tmp_path: Path) -> None:
     (tmp_path / "work").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(UnsafeFolderError):
         own_folder(tmp_path / "work")
     assert not (tmp_path / "elsewhere").exists()
 
 
-def test_it_may_not_belong_to_somebody_else(tmp_path: Path) -> None:
-    theirs = Path("/")  # of root, where the tests are not run by root
+def test_work_folder_of_another_user_is_refused(tmp_path: Path) -> None:
+    theirs = Path("/")  # It belongs to root, if the tests run as another user.
     if os.geteuid() == 0:
         theirs = tmp_path / "work"
         theirs.mkdir(mode=0o700)
@@ -111,7 +110,7 @@ def test_it_may_not_belong_to_somebody_else(tmp_path: Path) -> None:
 
 @pytest.mark.needs(ROOT_RIGHTS)
 @pytest.mark.parametrize("entry", ["folder", "link"])
-def test_what_somebody_else_has_put_there_is_not_entered(
+def test_entry_of_another_user_in_a_shared_folder_is_refused(
     tmp_path: Path, shared: Path, entry: str
 ) -> None:
     if entry == "folder":
@@ -126,7 +125,7 @@ def test_what_somebody_else_has_put_there_is_not_entered(
         own_folder(shared / "work" / "node-1")
 
 
-def test_the_default_lies_where_only_its_user_writes(
+def test_default_work_folder_lies_in_the_home_of_the_user(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("SLUICE_PILOT_WORK_DIR", "XDG_STATE_HOME"):

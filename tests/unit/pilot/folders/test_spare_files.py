@@ -1,5 +1,5 @@
-"""Copies of inputs are written over old ones: nothing of a job is in the next job's, whatever its
-tool has done to them."""
+"""Tests of spare files: copies of inputs overwrite old copies, and a job never sees data of an
+earlier job."""
 
 import os
 import subprocess
@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from pilot.folders.spare_files import SpareFiles
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
-#: What the tool of a job does; "$0" is its input, "$1" a file elsewhere.
+#: Commands of a tool. "$0" is its input and "$1" is a file elsewhere.
 DOINGS = [
     pytest.param(":", id="reads it"),
     pytest.param('head -c 9999 /dev/zero >> "$0"', id="makes it longer"),
@@ -31,7 +31,7 @@ DOINGS = [
 
 
 @pytest.mark.parametrize("doing", DOINGS)
-def test_nothing_of_a_job_is_in_the_next_jobs_inputs(
+def test_inputs_of_the_next_job_have_no_data_of_the_previous_job(
     runner: Runner, root: Path, tmp_path: Path, doing: str
 ) -> None:
     (elsewhere := tmp_path / "elsewhere").write_text("untouched")
@@ -61,7 +61,7 @@ def test_nothing_of_a_job_is_in_the_next_jobs_inputs(
     assert elsewhere.read_bytes() == left
 
 
-def test_the_next_job_makes_no_new_file(runner: Runner, root: Path) -> None:
+def test_next_job_reuses_the_file_of_the_previous_input(runner: Runner, root: Path) -> None:
     inodes = []
     for number in range(2):
         reading = task(root, tool(["stat", "-c", "%i"], arguments=["$(inputs.f.path)"]))
@@ -72,7 +72,7 @@ def test_the_next_job_makes_no_new_file(runner: Runner, root: Path) -> None:
     assert inodes[0] == inodes[1]
 
 
-def test_no_more_is_kept_than_is_worth_it(tmp_path: Path) -> None:
+def test_large_files_and_files_beyond_the_limit_are_not_kept(tmp_path: Path) -> None:
     spares = SpareFiles(str(tmp_path / "spare"))
     (jobs := tmp_path / "in").mkdir()
     for number in range(400):
@@ -89,7 +89,7 @@ def test_no_more_is_kept_than_is_worth_it(tmp_path: Path) -> None:
     assert len(list(tmp_path.glob("[0-9]*"))) == len(taken)
 
 
-def test_empty_files_take_room_too(tmp_path: Path) -> None:
+def test_empty_spare_files_count_towards_the_limit(tmp_path: Path) -> None:
     spares = SpareFiles(str(tmp_path / "spare"))
     (jobs := tmp_path / "in").mkdir()
     for number in range(20_000):
@@ -98,7 +98,7 @@ def test_empty_files_take_room_too(tmp_path: Path) -> None:
         assert sum(map(spares.take, found)) == (64 << 20) // 4096
 
 
-def test_room_beyond_the_end_of_a_file_counts(tmp_path: Path) -> None:
+def test_preallocated_blocks_of_a_file_count_towards_the_limit(tmp_path: Path) -> None:
     spares = SpareFiles(str(tmp_path / "spare"))
     (jobs := tmp_path / "in").mkdir()
     (jobs / "large").touch()

@@ -1,4 +1,4 @@
-"""The files that a slot's tools write their streams to, one after the other."""
+"""Tests of the files that the tools of a slot write their streams to."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from pilot.folders.dotless_alias import DotlessAlias
 from pilot.folders.work_folder import WorkFolder
 
 
-def test_a_stream_has_nothing_of_the_tool_before(tmp_path: Path) -> None:
+def test_stream_has_no_output_of_the_previous_tool(tmp_path: Path) -> None:
     work = WorkFolder(f"{os.path.realpath(tmp_path)}/slot", DotlessAlias(str(tmp_path), "own"))
     for said in (b"what the first one said, at length", b"", b"short"):
         stream = work.open_stream("stderr")

@@ -1,4 +1,4 @@
-"""When a pilot asks for jobs."""
+"""Tests of when a pilot requests jobs."""
 
 import asyncio
 import shutil
@@ -19,7 +19,7 @@ from pilot.runtime import PilotRuntime
 from pilot.slot_processes import SlotProcesses
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import NodeResources, RegisterPilot
+from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
 from tests.servers.scripted_wms import ScriptedWms, until
 from tests.unit.pilot.builders import leftovers, no_secrets
 
@@ -32,10 +32,10 @@ async def wms() -> AsyncIterator[ScriptedWms]:
     await wms.stop()
 
 
-async def test_no_job_is_asked_for_while_the_disk_is_full(
+async def test_no_jobs_are_requested_while_the_disk_is_full(
     wms: ScriptedWms, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each would fail at once, and use up its attempts for nothing."""
+    """Each job would fail at once and use up its attempts."""
     run = RunFolder(tmp_path)
     run.make()
     agent = PilotRuntime(

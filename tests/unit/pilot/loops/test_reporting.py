@@ -1,4 +1,4 @@
-"""Reports go out, also to a WMS of the release before."""
+"""Tests of how a pilot sends reports, also to a WMS of the previous release."""
 
 import json
 from datetime import UTC, datetime
@@ -13,8 +13,8 @@ from pilot.reports.file_remover import FileRemover
 from pilot.reports.outbox import Outbox
 from pilot.wms_session import WmsSession
 from sluice.clients.wms import WmsClient
-from sluice.contracts.pilots import AttemptReport, NodeResources, RegisterPilot, StorageUrls
-from sluice.contracts.states import AttemptOutcome, ErrorClass, ReportAnswer
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, ReportAnswer
+from sluice.contracts.pilots.pilots import AttemptReport, NodeResources, RegisterPilot, StorageUrls
 
 
 def report(job: int, **more: Any) -> AttemptReport:
@@ -28,7 +28,7 @@ def report(job: int, **more: Any) -> AttemptReport:
     )
 
 
-async def test_a_wms_of_the_release_before_is_not_told_what_it_does_not_know(
+async def test_reports_to_the_previous_release_leave_out_unknown_fields(
     tmp_path: Path,
 ) -> None:
     taken: list[dict[str, Any]] = []

@@ -1,5 +1,5 @@
-"""A stand-in for NVIDIA's management library (NVML), as its Python package offers it: nodes with
-GPUs that are not here. ``test_gpus.py`` asks the real one the same where there is a GPU."""
+"""A fake of NVIDIA's management library (NVML) as its Python package offers it, for nodes with GPUs
+that this machine lacks. ``test_gpus.py`` compares it with the real library where there is a GPU."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,21 +7,21 @@ from types import SimpleNamespace
 
 
 class NVMLError(Exception):
-    """Of the package."""
+    """The base class of the errors of the package."""
 
 
 class NotSupportedError(NVMLError):
-    """A device that cannot be divided, asked whether it is."""
+    """The device does not support MIG."""
 
 
 class NotFoundError(NVMLError):
-    """There is no instance of that number."""
+    """There is no instance with this number."""
 
 
 @dataclass
 class Device:
-    """``memory``: MiB. ``instances``: of one that is divided, by number; None: it is not, and may
-    be unable to. ``broken``: it answers nothing."""
+    """A GPU or a MIG instance. ``memory`` is in MiB. ``instances`` maps numbers to MIG instances;
+    None means that the device is not divided. A ``broken`` device does not answer."""
 
     uuid: str
     name: str = "NVIDIA A2"
@@ -35,7 +35,7 @@ class Device:
 
 @dataclass
 class Nvml:
-    """What the package has at its top. ``driver``: empty where there is none."""
+    """The top level of the package. ``driver`` is empty where there is no driver."""
 
     devices: Sequence[Device] = ()
     driver: str = "550.54.15"

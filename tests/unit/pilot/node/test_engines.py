@@ -1,24 +1,24 @@
-"""Which engines of containers a node has."""
+"""Tests of how a pilot finds the container engines of its node."""
 
 from pathlib import Path
 
 import pytest
 
 from pilot.node.engines import find_engines
-from sluice.contracts.states import ContainerEngine
+from sluice.contracts.common.states import ContainerEngine
 from tests.servers.podman import Podman
 from tests.unit.pilot.runner.containers.podman_slot import podman
 
 __all__ = ["podman"]  # fixtures
 
 
-def test_podman_that_runs_nothing_is_none(
+def test_podman_that_cannot_run_containers_is_not_found(
     podman: Podman,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """``podman info`` answers all the same."""
+    """``podman info`` succeeds all the same."""
     for name, value in podman.environment.items():
         monkeypatch.setenv(name, value)
     broken = tmp_path / "engine.conf"
@@ -40,7 +40,7 @@ def program(folder: Path, name: str, script: str) -> None:
     path.chmod(0o755)
 
 
-def test_an_engine_is_there_when_it_answers(
+def test_engine_is_found_if_its_command_succeeds(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     programs = tmp_path / "bin"

@@ -1,4 +1,4 @@
-"""Which GPUs a pilot finds on its node."""
+"""Tests of how a pilot finds the GPUs of its node."""
 
 import os
 
@@ -6,7 +6,7 @@ import pynvml
 import pytest
 
 from pilot.node.gpus import NodeGpu, find_gpus
-from sluice.contracts.gpus import Gpu
+from sluice.contracts.jobs.gpus import Gpu
 from tests.unit.pilot.node.nvml import Device, Nvml
 
 _A2 = Gpu(
@@ -26,17 +26,17 @@ def uuids(nvml: Nvml, **environment: str) -> list[str]:
     return found
 
 
-def test_each_is_described() -> None:
+def test_each_gpu_is_described() -> None:
     found = find_gpus({}, Nvml(_TWO))
     assert found[0] == NodeGpu(_A2, "/dev/nvidia0")
     assert (found[1].gpu.uuid, found[1].path) == ("GPU-b", "/dev/nvidia3")
 
 
-def test_without_a_driver_there_is_none() -> None:
+def test_node_without_a_driver_has_no_gpus() -> None:
     assert uuids(Nvml(_TWO, driver="")) == []
 
 
-def test_one_that_is_divided_is_its_instances() -> None:
+def test_divided_gpu_counts_as_its_mig_instances() -> None:
     parts = {0: Device("MIG-1", "H100 MIG 3g.40gb", 40_000), 4: Device("MIG-2", memory=10_000)}
     whole = Device("GPU-h", capability=(9, 0), minor=1, instances=parts)
     found = find_gpus({}, Nvml([Device("GPU-a"), whole]))
@@ -47,7 +47,7 @@ def test_one_that_is_divided_is_its_instances() -> None:
     ]
 
 
-def test_one_that_is_broken_hides_no_other() -> None:
+def test_broken_gpu_does_not_hide_the_others() -> None:
     assert uuids(Nvml([Device("GPU-x", broken=True), *_TWO])) == ["GPU-a", "GPU-b"]
 
 
@@ -65,19 +65,21 @@ def test_one_that_is_broken_hides_no_other() -> None:
         ("7", []),
     ],
 )
-def test_a_batch_system_says_which_are_the_pilots(visible: str, expected: list[str]) -> None:
+def test_cuda_visible_devices_selects_the_gpus_of_the_pilot(
+    visible: str, expected: list[str]
+) -> None:
     assert uuids(Nvml(_TWO), CUDA_VISIBLE_DEVICES=visible) == expected
 
 
-def test_the_package_has_what_its_stand_in_has() -> None:
-    """And raises as it does."""
+def test_fake_nvml_has_only_names_of_the_real_package() -> None:
+    """The real package has the same hierarchy of errors, too."""
     for name in (name for name in dir(Nvml()) if name.lower().startswith("nvml")):
         assert hasattr(pynvml, name), name
     assert issubclass(pynvml.NVMLError_NotSupported, pynvml.NVMLError)
     assert issubclass(pynvml.NVMLError_NotFound, pynvml.NVMLError)
 
 
-def test_this_node_says_of_its_own_what_the_stand_in_says() -> None:
+def test_gpus_of_this_node_have_all_fields() -> None:
     found = find_gpus({})
     assert (found != []) == os.path.exists("/dev/nvidia0")
     for each in found:

@@ -1,4 +1,4 @@
-"""What a pilot finds that its node has, and what it offers of that."""
+"""Tests of how a pilot detects the resources of its node and which of them it offers."""
 
 import os
 from itertools import chain
@@ -11,15 +11,15 @@ from pydantic import ValidationError
 
 from pilot.node.resources import DeclaredResources, detect, most_slots, offered
 from pilot.settings import PilotSettings
-from sluice.contracts.node_parts import NodePart
-from sluice.contracts.pilots import NodeResources
+from sluice.contracts.pilots.node_parts import NodePart
+from sluice.contracts.pilots.pilots import NodeResources
 
 MIB = 1 << 20
 
 
 def system(root: Path, group: str, **limits: tuple[str, str]) -> Path:
-    """Files as the kernel shows them: ``limits``: of a control group (``top`` or a name), cores and
-    memory."""
+    """Write the files of the kernel. ``limits`` has the cores and the memory of control groups by
+    name; ``top`` is the root group."""
     (root / "proc/self").mkdir(parents=True)
     (root / "proc/self/cgroup").write_text(f"1:name=systemd:/elsewhere\n0::{group}\n")
     for name, (cores, memory) in limits.items():
@@ -30,14 +30,14 @@ def system(root: Path, group: str, **limits: tuple[str, str]) -> Path:
     return root
 
 
-def test_without_limits_all_that_the_machine_has(tmp_path: Path) -> None:
+def test_unlimited_node_has_all_cores_and_memory_of_the_machine(tmp_path: Path) -> None:
     for root in (tmp_path / "none", system(tmp_path / "max", "/", top=("max 100000", "max"))):
         node = detect(tmp_path, root=root)
         assert node.cores == len(os.sched_getaffinity(0))
         assert node.ram == psutil.virtual_memory().total // MIB
 
 
-def test_the_tightest_limit_of_the_groups_counts(tmp_path: Path) -> None:
+def test_tightest_limit_of_nested_control_groups_applies(tmp_path: Path) -> None:
     root = system(
         tmp_path,
         "/job/step",
@@ -59,7 +59,9 @@ def test_the_tightest_limit_of_the_groups_counts(tmp_path: Path) -> None:
         ({"labels": {"site": "prague"}}, {"labels": {"site": "prague"}}),
     ],
 )
-def test_what_is_offered(told: dict[str, Any], expected: dict[str, Any]) -> None:
+def test_declared_resources_override_detected_resources(
+    told: dict[str, Any], expected: dict[str, Any]
+) -> None:
     node = NodeResources(cores=4, ram=1000, disk=1)
     assert offered(node, DeclaredResources(**told)) == node.model_copy(update=expected)
 
@@ -67,7 +69,7 @@ def test_what_is_offered(told: dict[str, Any], expected: dict[str, Any]) -> None
 PARTS = ("1/3", "2/3", "3/3")
 
 
-def test_pilots_that_share_a_node_offer_no_more_than_it_has_and_leave_nothing_whole() -> None:
+def test_pilots_that_share_a_node_divide_its_resources() -> None:
     node = NodeResources(cores=4, ram=1000, disk=50)
     named = {"licence": 4.0, "scanner": 1.0, "tank": 0.5}
     found = [offered(node, DeclaredResources(named=named, part=part)) for part in PARTS]
@@ -77,14 +79,16 @@ def test_pilots_that_share_a_node_offer_no_more_than_it_has_and_leave_nothing_wh
         {"licence": 2, "scanner": 1, "tank": 0.5},
         {"licence": 1},
         {"licence": 1},
-    ], "half a licence is none"
+    ], "half a licence is of no use"
     told = [
         offered(node, DeclaredResources(cores=4, memory=900, disk=40, part=part)) for part in PARTS
     ]
-    assert {(has.cores, has.ram, has.disk) for has in told} == {(4, 900, 40)}, "as it was said"
+    assert {(has.cores, has.ram, has.disk) for has in told} == {(4, 900, 40)}, (
+        "declared amounts are not divided"
+    )
 
 
-def test_gpus_go_to_one_pilot_each_in_turn() -> None:
+def test_each_gpu_goes_to_exactly_one_of_the_pilots_of_a_node() -> None:
     for gpus in ([], ["a"], ["a", "b", "c", "d"]):
         shares = [NodePart.of(part).things(gpus) for part in PARTS]
         assert sorted(chain.from_iterable(shares)) == gpus
@@ -93,11 +97,11 @@ def test_gpus_go_to_one_pilot_each_in_turn() -> None:
 
 
 @pytest.mark.parametrize("part", ["2/1", "0/1", "1", "1/0", "1/1000", "a/b"])
-def test_a_part_that_there_cannot_be_is_refused(part: str) -> None:
+def test_invalid_node_part_is_refused(part: str) -> None:
     with pytest.raises(ValidationError, match="part"):
         PilotSettings(name="p", part=part)
 
 
 @pytest.mark.parametrize(("cores", "slots"), [(0.5, 16), (2, 20), (6.25, 63), (1000, 4096)])
-def test_there_may_be_slots_for_jobs_of_a_tenth_of_a_core(cores: float, slots: int) -> None:
+def test_maximum_number_of_slots_allows_jobs_of_a_tenth_of_a_core(cores: float, slots: int) -> None:
     assert most_slots(cores) == slots

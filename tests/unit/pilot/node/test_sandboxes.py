@@ -1,4 +1,5 @@
-"""What tools in a sandbox see of the search path, and when a pilot does without a sandbox."""
+"""Tests of which entries of the search path tools see in a sandbox, and of when a pilot runs
+without a sandbox."""
 
 import os
 import shutil
@@ -34,7 +35,8 @@ def own(tmp_path: Path) -> Path:
 
 
 def sandbox_with(own: Path, *path: str | Path, hidden: Sequence[Path] = ()) -> Sandbox:
-    """The sandbox of a pilot with these entries before the system's on its search path."""
+    """Return the sandbox of a pilot with these entries before those of the system on its search
+    path."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PATH", os.pathsep.join([*map(str, path), _SYSTEM_PATH]))
         found = find_sandbox("required", own / "system", [], hidden=hidden)
@@ -43,7 +45,7 @@ def sandbox_with(own: Path, *path: str | Path, hidden: Sequence[Path] = ()) -> S
 
 
 def say(sandbox: Sandbox, own: Path, script: str, *, path: str = "", times: int = 1) -> str:
-    """What a shell script prints in the sandbox, the last time that it runs."""
+    """Run a shell script in the sandbox and return the output of its last run."""
     job, tmp = own / "job", own / "job-tmp"
     for folder in (job, tmp):
         folder.mkdir(exist_ok=True)
@@ -85,7 +87,8 @@ def program(folder: Path, name: str = "hello", says: str = "hello") -> Path:
 
 @pytest.fixture
 def anywhere() -> Iterator[list[Path]]:
-    """A folder with a blank and an umlaut in its name in each place where tools have their own."""
+    """Make a folder with a space and an umlaut in its name at each place where tools have a folder
+    of their own."""
     with ExitStack() as ended:
         places = [place for place in _PLACES if os.access(place, os.W_OK)]
         assert len(places) > 2
@@ -95,7 +98,7 @@ def anywhere() -> Iterator[list[Path]]:
         ]
 
 
-def test_programs_are_visible_wherever_they_lie_and_nothing_beside_them(
+def test_programs_on_the_search_path_are_visible_and_files_beside_them_are_not(
     own: Path, anywhere: list[Path]
 ) -> None:
     script = ""
@@ -109,14 +112,14 @@ def test_programs_are_visible_wherever_they_lie_and_nothing_beside_them(
         script += f"! echo x 2>/dev/null > '{folder}/env/bin/hello' || exit 8;"
         script += f"! echo x 2>/dev/null > '{folder}/x' || exit 7;"
     sandbox = sandbox_with(own, *(folder / "env" / "bin" for folder in anywhere))
-    # The second time, what the first has left below /tmp is gone.
+    # Files that the first run leaves below /tmp are gone in the second run.
     assert say(sandbox, own, script, times=2).split() == ["hello", "data"] * len(anywhere)
     assert sandbox.dropped == {}
 
 
-def test_links_to_programs_lead_somewhere(own: Path) -> None:
-    """By a search path that is a link, by a folder that is reached by one, from program to program,
-    and from an environment to its interpreter."""
+def test_links_to_programs_can_be_followed(own: Path) -> None:
+    """Links are an entry of the search path, a parent folder of an entry, and links from program to
+    program and from an environment to its interpreter."""
     with TemporaryDirectory(dir="/tmp") as folder:
         real = Path(folder, "real")
         program(real / "bin", "one", "one")
@@ -139,10 +142,10 @@ def test_links_to_programs_lead_somewhere(own: Path) -> None:
         assert say(sandbox, own, script).split() == ["one"] * 3 + ["two", "hello", "three"]
 
 
-def test_entries_that_cannot_be_visible_are_dropped_with_the_reason(
+def test_entries_that_cannot_be_visible_are_dropped_with_a_reason(
     own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """None of them switches the sandbox off."""
+    """No entry turns the sandbox off."""
     with TemporaryDirectory(dir="/tmp") as folder:
         monkeypatch.setenv("HOME", folder)
         entries = [".", "", "some/bin", "/", "/tmp", "/proc/self", "/home", "/run", folder]
@@ -156,9 +159,9 @@ def test_entries_that_cannot_be_visible_are_dropped_with_the_reason(
 
 
 @pytest.mark.parametrize("place", ["/tmp", "/var/tmp"])
-def test_what_is_hidden_is_masked_in_a_folder_that_tools_see(own: Path, place: str) -> None:
-    """A system's home lies in a folder of the search path. Its token is masked with the home, and
-    named by itself as well. A job sees its own files in the home."""
+def test_hidden_paths_are_masked_in_visible_folders(own: Path, place: str) -> None:
+    """The home of the system lies in a folder of the search path. The home masks its token, which
+    is listed separately as well. A job sees its own files in the home."""
     with TemporaryDirectory(dir=place) as folder:
         home = Path(folder, "home")
         for name in ("token", "storages/other", "env/lib/data"):
@@ -178,13 +181,13 @@ def test_what_is_hidden_is_masked_in_a_folder_that_tools_see(own: Path, place: s
         ]
 
 
-def test_masks_in_masks_are_left_out_unless_they_lie_in_what_is_visible_again() -> None:
+def test_nested_masks_are_left_out_unless_they_lie_in_a_visible_folder() -> None:
     visible = VisiblePaths({path: path for path in ("/opt", "/opt/home/env")})
     hidden = ["/opt/home", "/opt/home/token", "/opt/home/env/key", "/srv/token"]
     assert visible.masks(hidden) == ["/opt/home", "/opt/home/env/key"]
 
 
-def test_sluices_own_installation_is_visible_in_a_folder_that_is_hidden(tmp_path: Path) -> None:
+def test_installation_of_sluice_is_visible_in_a_hidden_folder(tmp_path: Path) -> None:
     hidden = os.path.realpath(sys.prefix + "/..")
     found = visible_paths(f"{sys.prefix}/bin:{tmp_path}", hidden=[hidden, str(tmp_path)])
     assert found.shows(os.path.realpath(f"{sys.prefix}/bin")) is not None
@@ -193,7 +196,8 @@ def test_sluices_own_installation_is_visible_in_a_folder_that_is_hidden(tmp_path
 
 
 def stub(folder: Path, name: str, script: str) -> str:
-    """A folder with a program of that name, which knows the real one as ``$real``."""
+    """Write a program with this name into a folder and return the folder. The script knows the real
+    program as ``$real``."""
     folder.mkdir(exist_ok=True)
     path = folder / name
     path.write_text(f"#!/bin/sh\nreal={shutil.which(name)}\n{script}\n")
@@ -201,7 +205,7 @@ def stub(folder: Path, name: str, script: str) -> str:
     return str(folder)
 
 
-def test_a_path_that_the_sandbox_cannot_show_is_dropped(own: Path) -> None:
+def test_path_that_the_sandbox_cannot_mount_is_dropped_with_a_reason(own: Path) -> None:
     with TemporaryDirectory(dir="/var/tmp") as folder:
         good, bad = program(Path(folder, "good")).parent, program(Path(folder, "bad")).parent
         refusing = stub(
@@ -215,7 +219,7 @@ def test_a_path_that_the_sandbox_cannot_show_is_dropped(own: Path) -> None:
 
 
 @pytest.mark.parametrize("use", ["preferred", "required"])
-def test_a_sandbox_that_fails_where_the_node_could_have_one_is_no_reason_to_do_without(
+def test_failing_bubblewrap_is_an_error_on_a_node_with_namespaces(
     use: SandboxUse, own: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     broken = stub(own / "stub", "bwrap", 'echo "bwrap: out of order" >&2; exit 1')
@@ -224,8 +228,8 @@ def test_a_sandbox_that_fails_where_the_node_could_have_one_is_no_reason_to_do_w
         find_sandbox(use, own / "system", [], hidden=[])
 
 
-def test_without_namespaces_a_preferred_sandbox_is_done_without(own: Path) -> None:
-    """On a node whose kernel makes none."""
+def test_preferred_sandbox_is_left_out_on_a_node_without_namespaces(own: Path) -> None:
+    """A required sandbox is an error there."""
     code = """
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Users for slots: which may be named, and which are of use on this node."""
+"""Tests of which users may be named for slots and which of them work on this node."""
 
 import os
 import pwd
@@ -13,13 +13,13 @@ from pilot.users.slot_user import SlotUser
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.slot_users import new_user, open_folder
 
-#: A user that systems have.
+#: A user that every system has.
 KNOWN = pwd.getpwnam("daemon")
 
 
 @pytest.fixture
 def jobs() -> Iterator[Path]:
-    """A folder that users get to."""
+    """Return a folder that users can enter."""
     adopt_orphans()
     with open_folder() as folder:
         yield folder
@@ -31,7 +31,7 @@ def closed(jobs: Path) -> Path:
     return jobs / "closed"
 
 
-def test_names_and_numbers() -> None:
+def test_slot_users_are_given_by_name_or_number() -> None:
     found = named_users(["daemon", "61001"], 2)
     assert found == [
         SlotUser(name=f"daemon ({KNOWN.pw_uid})", uid=KNOWN.pw_uid, gid=KNOWN.pw_gid),
@@ -53,13 +53,13 @@ def test_names_and_numbers() -> None:
         (["61001", "-1"], "there is no user '-1' on this node"),
     ],
 )
-def test_wrong_ones_are_refused_with_the_reason(names: list[str], sentence: str) -> None:
+def test_invalid_slot_users_are_refused_with_a_reason(names: list[str], sentence: str) -> None:
     with pytest.raises(WrongUsersError, match=f"^SLUICE_PILOT_SLOT_USERS: {sentence}"):
         named_users(names, 2)
 
 
-def test_those_that_share_a_group_are_refused() -> None:
-    """Each could read the inputs of the other. The group of a number without an entry is that
+def test_slot_users_that_share_a_group_are_refused() -> None:
+    """Each could read the inputs of the other. The group of a number without an entry is the same
     number."""
     entries = pwd.getpwall()
     numbers = {0, *(entry.pw_uid for entry in entries)}
@@ -68,7 +68,7 @@ def test_those_that_share_a_group_are_refused() -> None:
         named_users([known.pw_name, str(known.pw_gid)], 2)
 
 
-def test_one_pilot_at_a_time_has_them() -> None:
+def test_slot_user_is_claimed_by_one_pilot_at_a_time() -> None:
     first, second = new_user(), new_user()
     claims = claim([first])
     with pytest.raises(WrongUsersError, match=f"another pilot of this node has user {first.name}"):
@@ -80,14 +80,14 @@ def test_one_pilot_at_a_time_has_them() -> None:
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-def test_one_that_gets_to_its_folder_and_no_further_is_of_use(jobs: Path, closed: Path) -> None:
+def test_user_that_can_enter_only_the_job_folder_is_accepted(jobs: Path, closed: Path) -> None:
     assert why_not([new_user(), new_user()], jobs, closed) is None
     assert list(closed.iterdir()) == []
     assert list(jobs.iterdir()) == [closed]
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-def test_one_that_does_not_get_there_is_not(jobs: Path, closed: Path) -> None:
+def test_user_that_cannot_enter_the_job_folder_is_refused(jobs: Path, closed: Path) -> None:
     user = new_user()
     jobs.chmod(0o700)
     assert f"tools cannot run as user {user.name}: sh: Permission denied" in str(
@@ -96,7 +96,7 @@ def test_one_that_does_not_get_there_is_not(jobs: Path, closed: Path) -> None:
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-def test_one_that_gets_into_what_is_the_pilots_is_not(jobs: Path, closed: Path) -> None:
+def test_user_that_can_read_files_of_the_pilot_is_refused(jobs: Path, closed: Path) -> None:
     user = new_user()
     closed.chmod(0o711)
     assert why_not([user], jobs, closed) == (
@@ -105,8 +105,8 @@ def test_one_that_gets_into_what_is_the_pilots_is_not(jobs: Path, closed: Path) 
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-def test_one_that_can_become_no_other_user_has_none(jobs: Path, closed: Path) -> None:
-    """As in a container whose rights were dropped."""
+def test_pilot_that_is_not_root_cannot_use_slot_users(jobs: Path, closed: Path) -> None:
+    """A container with dropped capabilities is such a case."""
     pid = os.fork()
     if pid == 0:
         os.setresuid(65534, 65534, 65534)

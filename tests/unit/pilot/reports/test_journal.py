@@ -1,4 +1,4 @@
-"""What journals remember wherever they are cut off."""
+"""Tests of what journals recover, wherever they are cut off."""
 
 import shutil
 from datetime import UTC, datetime
@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pilot.reports.journal import Journal, UnansweredReports, read_journals
 from pilot.reports.outbox import Outbox
-from sluice.contracts.pilots import AnsweredReport, AttemptReport, ReportAnswers
-from sluice.contracts.states import AttemptOutcome, ReportAnswer
+from sluice.contracts.common.states import AttemptOutcome, ReportAnswer
+from sluice.contracts.pilots.pilots import AnsweredReport, AttemptReport, ReportAnswers
 from tests.unit.pilot.builders import leftovers
 
 
@@ -20,7 +20,7 @@ def report(job_id: int) -> AttemptReport:
     )
 
 
-def test_every_stage_is_told_apart(tmp_path: Path) -> None:
+def test_journal_distinguishes_all_stages_of_an_attempt(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "slot-7")
     for job_id in range(4):
         journal.begun((job_id, 1))
@@ -35,7 +35,7 @@ def test_every_stage_is_told_apart(tmp_path: Path) -> None:
     assert traces[(2, 1)].report == report(2)
 
 
-def test_a_line_cut_off_by_a_kill_does_not_count(tmp_path: Path) -> None:
+def test_incomplete_last_line_is_ignored(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "slot-7")
     journal.begun((1, 1))
     journal.placing((1, 1), ["file:///a"])
@@ -46,7 +46,7 @@ def test_a_line_cut_off_by_a_kill_does_not_count(tmp_path: Path) -> None:
     assert (trace.report, trace.urls) == (None, ["file:///a"])
 
 
-def test_answered_reports_are_not_told_again(tmp_path: Path) -> None:
+def test_answered_reports_are_not_read_again(tmp_path: Path) -> None:
     journal, ledger = Journal(tmp_path, "slot-7"), UnansweredReports(tmp_path)
     for job_id in (1, 2):
         journal.begun((job_id, 1))
@@ -58,7 +58,7 @@ def test_answered_reports_are_not_told_again(tmp_path: Path) -> None:
     assert read_journals(tmp_path) == {}
 
 
-def test_a_closed_journal_goes_when_its_last_report_is_answered(tmp_path: Path) -> None:
+def test_closed_journal_is_deleted_after_its_last_report_is_answered(tmp_path: Path) -> None:
     ledger = UnansweredReports(tmp_path)
     for name in ("slot-7.0.journal", "slot-7.1.journal"):
         (tmp_path / name).touch()
@@ -71,7 +71,7 @@ def test_a_closed_journal_goes_when_its_last_report_is_answered(tmp_path: Path) 
     assert (tmp_path / "slot-7.1.journal").exists()
 
 
-def test_a_large_journal_is_followed_by_a_new_one_between_attempts(tmp_path: Path) -> None:
+def test_large_journal_is_rotated_between_attempts(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "slot-7")
     journal.begun((1, 1))
     journal.placing((1, 1), ["file:///" + "x" * 5_000_000])
@@ -82,9 +82,9 @@ def test_a_large_journal_is_followed_by_a_new_one_between_attempts(tmp_path: Pat
     assert set(read_journals(tmp_path)) == {(1, 1), (2, 1)}
 
 
-async def test_an_answer_that_cannot_be_noted_is_still_an_answer(tmp_path: Path) -> None:
-    """A full disk, say; here the folder has gone. After a kill the report would be sent once more,
-    which is harmless."""
+async def test_answer_that_cannot_be_written_still_counts(tmp_path: Path) -> None:
+    """A full disk is a usual cause; here the folder is missing. After a kill the report would be
+    sent once more, which is harmless."""
     outbox = Outbox(tmp_path / "journals", leftovers())
     (tmp_path / "journals").mkdir()
     outbox.add(report(1))
@@ -97,7 +97,7 @@ async def test_an_answer_that_cannot_be_noted_is_still_an_answer(tmp_path: Path)
     assert outbox.empty.is_set()
 
 
-def test_lines_that_a_full_disk_has_damaged_hide_no_others(tmp_path: Path) -> None:
+def test_damaged_lines_do_not_hide_other_lines(tmp_path: Path) -> None:
     journal = Journal(tmp_path, "slot-7")
     journal.begun((1, 1))
     path = tmp_path / journal.name
@@ -110,7 +110,7 @@ def test_lines_that_a_full_disk_has_damaged_hide_no_others(tmp_path: Path) -> No
     }
 
 
-def test_a_journal_goes_with_what_says_which_of_it_was_answered(tmp_path: Path) -> None:
+def test_journal_is_deleted_together_with_its_list_of_answers(tmp_path: Path) -> None:
     ledger, name = UnansweredReports(tmp_path), "slot-7.0.journal"
     (tmp_path / name).touch()
     for job_id in (1, 2):

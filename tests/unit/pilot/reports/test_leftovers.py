@@ -1,20 +1,20 @@
-"""Of what journals and reports name, only files of registered storages are removed.
+"""Tests that only files of registered storages are removed, whatever journals and reports name.
 
-Invariant 4: nothing outside a storage's root."""
+Invariant 4: nothing outside the root of a storage is touched."""
 
 from pathlib import Path
 
 import pytest
 
 from pilot.reports.file_remover import FileRemover
-from sluice.contracts.pilots import StorageUrls
-from sluice.contracts.problems import NotAvailable, NotFound, ServiceError
+from sluice.contracts.common.problems import NotAvailable, NotFound, ServiceError
+from sluice.contracts.pilots.pilots import StorageUrls
 from tests.unit.pilot.builders import leftovers
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """A storage with a file in a folder."""
+    """Return a storage with a file in a folder."""
     (tmp_path / "store" / "set").mkdir(parents=True)
     (tmp_path / "store" / "set" / "left").touch()
     return tmp_path / "store"
@@ -28,7 +28,7 @@ def precious(tmp_path: Path) -> Path:
     return path
 
 
-async def test_files_of_storages_are_removed(store: Path) -> None:
+async def test_files_of_registered_storages_are_removed(store: Path) -> None:
     assert await leftovers(store).remove([f"file://{store}/set/left", f"file://{store}/set/gone"])
     assert list((store / "set").iterdir()) == []
 
@@ -44,7 +44,9 @@ async def test_files_of_storages_are_removed(store: Path) -> None:
         "file://{store}/%2e%2e/home/precious",
     ],
 )
-async def test_nothing_else_is_removed(store: Path, precious: Path, url: str) -> None:
+async def test_files_outside_registered_storages_are_not_removed(
+    store: Path, precious: Path, url: str
+) -> None:
     (store / "door").symlink_to(precious.parent)
     assert await leftovers(store).remove(
         [url.format(store=store, precious=precious), f"file://{store}/set/left"]
@@ -53,7 +55,7 @@ async def test_nothing_else_is_removed(store: Path, precious: Path, url: str) ->
     assert list((store / "set").iterdir()) == []
 
 
-async def test_a_storage_that_was_registered_later_is_found(store: Path) -> None:
+async def test_files_of_a_storage_that_is_registered_later_are_removed(store: Path) -> None:
     known: list[str] = []
 
     async def ask() -> StorageUrls:
@@ -71,10 +73,10 @@ async def test_a_storage_that_was_registered_later_is_found(store: Path) -> None
 @pytest.mark.parametrize(
     ("error", "done"), [(NotAvailable("the DMS is away"), False), (NotFound("no such route"), True)]
 )
-async def test_nothing_is_removed_where_the_storages_are_not_told(
+async def test_no_file_is_removed_if_the_list_of_storages_is_unavailable(
     store: Path, error: ServiceError, done: bool
 ) -> None:
-    """For ever so, at a WMS of the release before."""
+    """A WMS of the previous release never has the list."""
 
     async def ask() -> StorageUrls:
         raise error
@@ -83,7 +85,7 @@ async def test_nothing_is_removed_where_the_storages_are_not_told(
     assert (store / "set" / "left").exists()
 
 
-async def test_a_further_storage_is_asked_for_and_what_is_behind_a_link_keeps_nothing_up(
+async def test_file_behind_a_link_does_not_block_files_of_a_new_storage(
     store: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "later").mkdir()

@@ -1,4 +1,5 @@
-"""Where there is no room, the job is not at fault: it waits, and its attempts are not used up."""
+"""Tests of how errors are classified when a disk or a storage is full: the job waits and keeps its
+attempts."""
 
 import errno
 import os
@@ -6,13 +7,13 @@ import os
 import pytest
 
 from pilot.runner.failures import node_error, stage_in_error, stage_out_error
-from sluice.contracts.room import FullStorage
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.data.room import FullStorage
 from sluice.storage import StorageFull, StorageUnavailable
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT])
-def test_a_full_disk_is_told_from_other_faults_of_the_node(number: int) -> None:
+def test_full_disk_has_its_own_error_class(number: int) -> None:
     assert (
         node_error(OSError(number, os.strerror(number), "/jobs/in")).error_class
         is ErrorClass.NO_ROOM
@@ -23,12 +24,12 @@ def test_a_full_disk_is_told_from_other_faults_of_the_node(number: int) -> None:
     )
 
 
-def test_a_full_storage_is_told_from_one_that_is_away() -> None:
+def test_full_storage_and_unavailable_storage_have_different_error_classes() -> None:
     for classify in (stage_in_error, stage_out_error):
         assert classify("a.dat", StorageFull("file:///out/a.dat")).error_class is ErrorClass.NO_ROOM
     full = stage_out_error("a.dat", StorageFull("file:///out/a.dat"), needed=7)
     assert full.no_room == FullStorage(storage="file:///out/a.dat", needed=7), (
-        "the task waits for it"
+        "the task waits until the storage has room"
     )
     assert stage_in_error("a.dat", StorageFull("file:///out/a.dat")).no_room is None
     away = StorageUnavailable("s3://out/a.dat", "does not answer")

@@ -1,4 +1,5 @@
-"""Values of secrets are taken out of what a tool says, also where only a part is read."""
+"""Tests that the values of secrets are replaced in the output of tools, also where only a part is
+read."""
 
 import os
 from collections.abc import Iterator
@@ -22,7 +23,7 @@ def said(tmp_path: Path) -> Iterator[int]:
     os.close(descriptor)
 
 
-def test_each_value_is_replaced_the_longest_first() -> None:
+def test_secret_values_are_replaced_and_the_longest_value_comes_first() -> None:
     assert HIDE.data(b"x hunter2 hunter2-long ends y\n") == (
         b"x (secret a) (secret b) (secret c) y\n"
     )
@@ -31,9 +32,7 @@ def test_each_value_is_replaced_the_longest_first() -> None:
 
 
 @given(before=st.integers(0, 30), start=st.integers(0, 40), size=st.integers(0, 40))
-def test_no_part_of_one_is_read_wherever_a_piece_begins_and_ends(
-    before: int, start: int, size: int
-) -> None:
+def test_partial_reads_show_no_part_of_a_secret(before: int, start: int, size: int) -> None:
     text = b"." * before + VALUE.encode() + b"." * 30
     descriptor = os.memfd_create("said")
     try:
@@ -43,12 +42,12 @@ def test_no_part_of_one_is_read_wherever_a_piece_begins_and_ends(
         assert set(read.replace(b"(secret a)", b"")) <= set(b".")
         shown = HIDE.read_in_place(descriptor, min(start, end), end)
         assert set(shown) <= set(b".*")
-        assert len(shown) <= max(0, end - start), "what follows stays where it is"
+        assert len(shown) <= max(0, end - start), "the text after the secret keeps its position"
     finally:
         os.close(descriptor)
 
 
-def test_what_may_be_the_beginning_of_one_waits_while_the_tool_runs(said: int) -> None:
+def test_possible_beginning_of_a_secret_is_withheld_while_the_tool_runs(said: int) -> None:
     os.write(said, b"the key is hunt")
     assert HIDE.read_in_place(said, 0, 15) == b"the key is "
     os.write(said, b"er2, and")
@@ -56,7 +55,7 @@ def test_what_may_be_the_beginning_of_one_waits_while_the_tool_runs(said: int) -
     assert HIDE.read_in_place(said, 11, 23) == b"*******, and"
 
 
-def test_last_words_have_no_part_of_one(said: int) -> None:
+def test_last_line_shows_no_part_of_a_secret(said: int) -> None:
     os.write(said, b"." * 295 + VALUE.encode())
     assert last_line(said, hide=HIDE) == "." * 295 + "(secr"
     os.write(said, b"\n" + VALUE.encode() + b"." * (4096 - 3))

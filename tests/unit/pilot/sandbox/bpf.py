@@ -1,4 +1,5 @@
-"""Classic BPF as the kernel runs it for filters on system calls: see seccomp(2), bpf(4)."""
+"""Interpret classic BPF as the kernel does for filters on system calls. See seccomp(2) and
+bpf(4)."""
 
 import operator
 import struct
@@ -6,7 +7,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 
 _LOAD, _AND, _RETURN, _GO_ON = 0x20, 0x54, 0x06, 0x05
-#: Jumps: of what was loaded and the instruction's value, does it hold?
+#: Conditions of jumps on the loaded value and the value of the instruction.
 _HOLDS: dict[int, Callable[[int, int], bool]] = {
     0x15: operator.eq,
     0x25: operator.gt,
@@ -14,15 +15,15 @@ _HOLDS: dict[int, Callable[[int, int], bool]] = {
     0x45: lambda seen, bits: seen & bits != 0,
 }
 _INSTRUCTION = struct.Struct("=HBBI")
-#: Of a call: its number, the architecture, where it was made, its arguments.
+#: The number of a call, the architecture, the instruction pointer and the arguments.
 _DATA = struct.Struct("=IIQ6Q")
-#: The most that the kernel takes.
-_MOST_INSTRUCTIONS = 4096
+#: The limit of the kernel.
+_MAX_INSTRUCTIONS = 4096
 
 
 def answer(program: bytes, architecture: int, number: int, arguments: Sequence[int] = ()) -> int:
-    """What ``program`` returns for a call; arguments that are not named are 0. Raises
-    ``ValueError`` where the kernel would not take the program."""
+    """Return the result of ``program`` for a call. Missing arguments are 0. Raises ``ValueError``
+    where the kernel would refuse the program."""
     data = _DATA.pack(number, architecture, 0, *arguments, *[0] * (6 - len(arguments)))
     steps = _steps(program)
     seen, place = 0, 0
@@ -47,6 +48,6 @@ def answer(program: bytes, architecture: int, number: int, arguments: Sequence[i
 @cache
 def _steps(program: bytes) -> list[tuple[int, int, int, int]]:
     steps = list(_INSTRUCTION.iter_unpack(program))
-    if not 0 < len(steps) <= _MOST_INSTRUCTIONS:
+    if not 0 < len(steps) <= _MAX_INSTRUCTIONS:
         raise ValueError(f"a program of {len(steps)} instructions")
     return steps

@@ -1,5 +1,5 @@
-"""A program in a sandbox that stays: its inputs change while it runs, and it stands still in
-between."""
+"""Tests of warm workers in a sandbox: their inputs change while they run, and they are paused
+between jobs."""
 
 import os
 import select
@@ -18,7 +18,7 @@ from pilot.sandbox.sandboxed_warm_worker import SandboxedWarmWorker, changing_fo
 from pilot.sandbox.view import View, VisibleFile
 from tests.unit.pilot.sandboxes import found_sandbox
 
-#: Does what each line says, and answers with a line.
+#: Evaluates each line of its input and answers with a line.
 _OBEYS = """
 import os, sys
 for line in sys.stdin:
@@ -29,8 +29,9 @@ for line in sys.stdin:
 """
 
 
-class Obeying:
-    """``inputs``: files elsewhere that it sees first."""
+class EvaluatingWorker:
+    """A program that evaluates code in a sandbox. ``inputs`` are the files outside that it sees
+    first."""
 
     def __init__(self, folder: Path, inputs: list[str]) -> None:
         self.folder = folder / "job"
@@ -76,14 +77,14 @@ class Obeying:
 
 @pytest.fixture
 def place() -> Iterator[Path]:
-    """Not in /dev/shm or /var/tmp, where a program sees its own files alone."""
+    """Make a folder outside /dev/shm and /var/tmp, where a program sees only its own files."""
     with TemporaryDirectory(dir="/tmp") as folder:
         yield Path(folder)
 
 
 @pytest.fixture
 def storage(place: Path) -> Path:
-    """With two data sets of a file each."""
+    """Make a storage with two data sets of a file each."""
     for name in ("one", "two"):
         (place / "storage" / name).mkdir(parents=True)
         (place / "storage" / name / "file").write_text(name)
@@ -91,28 +92,30 @@ def storage(place: Path) -> Path:
 
 
 @pytest.fixture
-def obeying(place: Path, storage: Path) -> Iterator[Obeying]:
-    program = Obeying(place, [f"{storage}/one/file"])
+def worker(place: Path, storage: Path) -> Iterator[EvaluatingWorker]:
+    program = EvaluatingWorker(place, [f"{storage}/one/file"])
     yield program
     program.close()
 
 
-def test_it_sees_the_inputs_of_its_job_and_no_other(obeying: Obeying, storage: Path) -> None:
+def test_warm_worker_sees_only_the_inputs_of_its_current_job(
+    worker: EvaluatingWorker, storage: Path
+) -> None:
     one, two = f"{storage}/one/file", f"{storage}/two/file"
-    assert obeying.say(f"open({one!r}).read()") == "one"
-    assert obeying.say(f"os.listdir({str(storage)!r})") == "['one']"
-    assert obeying.program.show([two])
-    assert obeying.say(f"open({two!r}).read()") == "two"
-    assert obeying.say(f"os.listdir({str(storage)!r})") == "['two']"
-    assert "FileNotFoundError" in obeying.say(f"open({one!r})")
-    assert obeying.program.show([])
-    assert obeying.say(f"os.listdir({str(storage)!r})") == "[]"
-    assert obeying.say("os.listdir('/.changing')").startswith("PermissionError")
+    assert worker.say(f"open({one!r}).read()") == "one"
+    assert worker.say(f"os.listdir({str(storage)!r})") == "['one']"
+    assert worker.program.show([two])
+    assert worker.say(f"open({two!r}).read()") == "two"
+    assert worker.say(f"os.listdir({str(storage)!r})") == "['two']"
+    assert "FileNotFoundError" in worker.say(f"open({one!r})")
+    assert worker.program.show([])
+    assert worker.say(f"os.listdir({str(storage)!r})") == "[]"
+    assert worker.say("os.listdir('/.changing')").startswith("PermissionError")
 
 
-def test_it_writes_to_none_of_them(obeying: Obeying, storage: Path) -> None:
+def test_warm_worker_cannot_write_to_its_inputs(worker: EvaluatingWorker, storage: Path) -> None:
     for path in (f"{storage}/one/file", f"{storage}/two/file"):
-        assert obeying.program.show([path])
+        assert worker.program.show([path])
         for code in (
             f"open({path!r}, 'w')",
             f"os.unlink({path!r})",
@@ -121,50 +124,55 @@ def test_it_writes_to_none_of_them(obeying: Obeying, storage: Path) -> None:
             f"open({str(storage)!r} + '/new', 'w')",
             f"os.mkdir({os.path.dirname(path)!r} + '/new')",
         ):
-            assert "Read-only file system" in obeying.say(code)
+            assert "Read-only file system" in worker.say(code)
     assert (storage / "one" / "file").read_text() == "one"
 
 
-def test_a_file_that_it_keeps_open_is_no_way_to_others(obeying: Obeying, storage: Path) -> None:
+def test_open_descriptor_does_not_give_access_to_inputs_of_another_job(
+    worker: EvaluatingWorker, storage: Path
+) -> None:
     one = f"{storage}/one/file"
-    obeying.say(f"globals().update(kept=open({one!r}), way=os.open({str(storage)!r}, 0))")
-    assert obeying.program.show([f"{storage}/two/file"])
-    assert obeying.say("kept.read()") == "one"
-    assert obeying.say("os.listdir(way)") == "['two']"
-    assert "Errno" in obeying.say("os.open('one/file', os.O_RDONLY, dir_fd=way)")
+    worker.say(f"globals().update(kept=open({one!r}), way=os.open({str(storage)!r}, 0))")
+    assert worker.program.show([f"{storage}/two/file"])
+    assert worker.say("kept.read()") == "one"
+    assert worker.say("os.listdir(way)") == "['two']"
+    assert "Errno" in worker.say("os.open('one/file', os.O_RDONLY, dir_fd=way)")
 
 
-def test_files_elsewhere_are_not_shown(obeying: Obeying, place: Path, storage: Path) -> None:
+def test_files_outside_the_storage_are_not_shown(
+    worker: EvaluatingWorker, place: Path, storage: Path
+) -> None:
     (place / "other" / "data").mkdir(parents=True)
     (place / "other" / "data" / "file").write_text("other")
-    assert not obeying.program.show([f"{place}/other/data/file"])
+    assert not worker.program.show([f"{place}/other/data/file"])
     with pytest.raises(SandboxError, match="No such file"):
-        obeying.program.show([f"{storage}/one/gone"])
+        worker.program.show([f"{storage}/one/gone"])
 
 
-def test_between_its_jobs_it_stands_still_and_leaves_nothing(obeying: Obeying) -> None:
-    """Not in shared memory, and no process that belongs to nobody."""
-    assert obeying.say("open('/dev/shm/left', 'w').close()") == "None"
-    assert obeying.say("os.makedirs('/dev/shm/folder/in/it')") == "None"
-    obeying.send(
+def test_pause_stops_the_worker_and_clears_shared_memory_and_orphans(
+    worker: EvaluatingWorker,
+) -> None:
+    assert worker.say("open('/dev/shm/left', 'w').close()") == "None"
+    assert worker.say("os.makedirs('/dev/shm/folder/in/it')") == "None"
+    worker.send(
         "os.fork() or (os.fork() and os._exit(0)) or (open('ready', 'w').close(),"
         " __import__('signal').pause())"
     )
-    while not (obeying.folder / "ready").exists():
+    while not (worker.folder / "ready").exists():
         os.sched_yield()
-    program = obeying.program.pid
+    program = worker.program.pid
     holder = int(Path(f"/proc/{program}/stat").read_text().rpartition(")")[2].split()[1])
-    while len(children(holder)) != 2:  # it writes perhaps before its parent has ended
+    while len(children(holder)) != 2:  # It may write before its parent has ended.
         os.sched_yield()
-    obeying.program.pause()
+    worker.program.pause()
     while children(holder) != [program]:
         os.sched_yield()
     assert state_of(program) == "T"
-    obeying.send("os.listdir('/dev/shm')")
-    obeying.program.resume()
-    said = obeying.answer().split()
+    worker.send("os.listdir('/dev/shm')")
+    worker.program.resume()
+    said = worker.answer().split()
     while "[]" not in said:
-        said += obeying.answer().split()
+        said += worker.answer().split()
 
 
 def children(pid: int) -> list[int]:
@@ -180,19 +188,19 @@ def state_of(pid: int) -> str:
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
 
 
-def test_its_end_is_seen_also_while_it_is_asked_for_something(
-    obeying: Obeying, storage: Path
+def test_end_of_the_worker_is_noticed_while_inputs_are_shown(
+    worker: EvaluatingWorker, storage: Path
 ) -> None:
-    obeying.send("os._exit(3)")
-    select.select([obeying.program.running.descriptor], [], [])
-    assert not obeying.program.show([f"{storage}/two/file"])
-    assert os.waitstatus_to_exitcode(obeying.program.running.end().status) == 3
+    worker.send("os._exit(3)")
+    select.select([worker.program.running.descriptor], [], [])
+    assert not worker.program.show([f"{storage}/two/file"])
+    assert os.waitstatus_to_exitcode(worker.program.running.end().status) == 3
 
 
-def test_it_can_be_ended_while_it_stands_still(obeying: Obeying) -> None:
-    obeying.program.pause()
-    obeying.program.running.signal(signal.SIGKILL)
-    assert obeying.program.running.end().status == signal.SIGKILL
+def test_paused_worker_can_be_killed(worker: EvaluatingWorker) -> None:
+    worker.program.pause()
+    worker.program.running.signal(signal.SIGKILL)
+    assert worker.program.running.end().status == signal.SIGKILL
 
 
 @pytest.mark.parametrize(
@@ -208,7 +216,7 @@ def test_it_can_be_ended_while_it_stands_still(obeying: Obeying) -> None:
         ("/jobs/slot/in/file", None),
     ],
 )  # fmt: skip
-def test_the_folder_of_data_sets_changes_unless_anything_else_is_seen_in_it(
+def test_changing_folder_holds_data_sets_and_no_other_visible_path(
     path: str, folder: str | None
 ) -> None:
     places = ["/", "/usr", "/tmp", "/jobs/slot/in", "/jobs/slot/out"]

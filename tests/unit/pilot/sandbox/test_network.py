@@ -1,5 +1,5 @@
-"""What tools in a sandbox reach of the network: nothing, unless they ask for it; then the Internet,
-and of the node and its neighbours only what an operator allows."""
+"""Tests of which addresses tools in a sandbox reach: none by default, the Internet on request, and
+the node and its neighbours only where an operator allows them."""
 
 import os
 import socket
@@ -16,7 +16,7 @@ import pytest
 from pilot.node.sandboxes import with_network
 from pilot.sandbox.network import name_servers, usable
 from pilot.sandbox.sandbox import Sandbox
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from tests.needs import ROOT_RIGHTS, TUNNELS
 from tests.unit.pilot.attempts import log_of, run
 from tests.unit.pilot.builders import input_file, task, tool
@@ -42,7 +42,7 @@ _SEND = """
 import errno, socket, sys
 out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 out.sendto(b"a question", (sys.argv[1], int(sys.argv[2])))
-# Once this is refused, that has been carried.
+# The datagram has been carried when this connection is refused.
 assert socket.socket().connect_ex(("10.0.2.3", 1)) == errno.ENETUNREACH
 print("sent it")
 """
@@ -50,13 +50,13 @@ print("sent it")
 
 @pytest.fixture(scope="module")
 def listener() -> Iterator[int]:
-    """The port of a server at all addresses of this machine."""
+    """Return the port of a server that listens at all addresses of this machine."""
     with socket.create_server(("0.0.0.0", 0)) as server:  # noqa: S104 - a tool must not reach it
         yield server.getsockname()[1]
 
 
 def own_address() -> str:
-    """Of this machine, in a network."""
+    """Return an address of this machine in a network."""
     return next(
         address.address
         for addresses in psutil.net_if_addrs().values()
@@ -82,7 +82,8 @@ def said(runner: Runner, root: Path, process: dict[str, Any]) -> dict[str, str]:
 
 @pytest.fixture
 def slot(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Runner]:
-    """A runner in a sandbox that is given, or in one whose network reaches what is allowed."""
+    """Start a slot in the given sandbox, or in a sandbox whose network reaches the given
+    addresses."""
     sandbox = request.param if isinstance(request.param, Sandbox) else networked(*request.param)
     runner = Runner(tmp_path / "pilot", settings={"sandbox": sandbox})
     yield runner
@@ -98,7 +99,7 @@ def networked(*allowed: str) -> Sandbox:
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
 @pytest.mark.needs(TUNNELS)
 @pytest.mark.parametrize("slot", [()], indirect=True)
-def test_nobody_who_does_not_ask_reaches_anything(
+def test_tool_without_network_access_reaches_no_address(
     slot: Runner, root: Path, listener: int, *, inside: bool
 ) -> None:
     process = connecting(listener, "127.0.0.1", own_address(), network=False)
@@ -109,21 +110,23 @@ def test_nobody_who_does_not_ask_reaches_anything(
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
 @pytest.mark.needs(TUNNELS)
 @pytest.mark.parametrize("slot", [()], indirect=True)
-def test_who_asks_reaches_neither_the_node_nor_private_addresses(
+def test_tool_with_network_access_reaches_neither_the_node_nor_private_addresses(
     slot: Runner, root: Path, listener: int, *, inside: bool
 ) -> None:
-    """10.0.2.2 is the node's loopback, as slirp4netns calls it."""
+    """10.0.2.2 is the loopback address of the node in slirp4netns."""
     private = ("10.0.0.1", "172.16.0.1", "192.168.0.1", "169.254.169.254", "100.64.0.1")
     process = connecting(listener, "127.0.0.1", "10.0.2.2", own_address(), *private, network=True)
     found = said(slot, root, around(process) if inside else process)
     assert "reached" not in found.values()
-    # Not for want of a network: these are refused.
+    # There is a network that refuses these addresses.
     assert {found[address] for address in (own_address(), *private)} == {"Operation not permitted"}
 
 
 @pytest.mark.needs(TUNNELS)
 @pytest.mark.parametrize("slot", [(f"{own_address()}/32",)], indirect=True)
-def test_what_an_operator_allows_is_reached(slot: Runner, root: Path, listener: int) -> None:
+def test_tool_reaches_the_addresses_that_an_operator_allows(
+    slot: Runner, root: Path, listener: int
+) -> None:
     process = connecting(listener, own_address(), "127.0.0.1", network=True)
     assert said(slot, root, process) == {
         own_address(): "reached",
@@ -134,8 +137,10 @@ def test_what_an_operator_allows_is_reached(slot: Runner, root: Path, listener: 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
 @pytest.mark.needs(TUNNELS)
 @pytest.mark.parametrize("slot", [(f"{own_address()}/32",)], indirect=True)
-def test_no_answer_comes_after_a_tools_end(slot: Runner, root: Path, *, inside: bool) -> None:
-    """It would come to the next tool that has the same port."""
+def test_answers_are_not_delivered_after_the_tool_has_ended(
+    slot: Runner, root: Path, *, inside: bool
+) -> None:
+    """They would reach the next tool that has the same port."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind((own_address(), 0))
         server.settimeout(20)
@@ -163,7 +168,7 @@ def test_no_answer_comes_after_a_tools_end(slot: Runner, root: Path, *, inside: 
     ids=["preferred", "required"],
     indirect=True,
 )
-def test_without_slirp4netns(
+def test_node_without_slirp4netns_shares_its_network_or_fails_the_job(
     slot: Runner, root: Path, listener: int, request: pytest.FixtureRequest
 ) -> None:
     process = connecting(listener, "127.0.0.1", network=True)
@@ -176,18 +181,18 @@ def test_without_slirp4netns(
         assert "there is no slirp4netns" in report.message
 
 
-def test_names_are_asked_of_slirp4netns() -> None:
+def test_name_server_in_the_sandbox_is_slirp4netns() -> None:
     text = "nameserver 127.0.0.53\nsearch example.org\noptions edns0\n"
     assert name_servers(text) == "nameserver 10.0.2.3\nsearch example.org\noptions edns0\n"
 
 
 @pytest.mark.parametrize("text", ["127.0.0.0/8", "fd00::/8", "192.168.4.1/24", "here"])
-def test_only_networks_that_can_be_had_are_allowed(text: str) -> None:
+def test_invalid_or_loopback_networks_cannot_be_allowed(text: str) -> None:
     with pytest.raises(ValueError, match=r"loopback|host bits|not appear"):
         usable([text])
 
 
-#: Holds a sandbox with a network, whose first process waits for ever; says who carries it.
+#: Starts the network of a process that sleeps, and prints the process that carries the network.
 _HOLD = """
 import sys, time
 from pathlib import Path
@@ -199,8 +204,7 @@ time.sleep(600)
 
 
 @pytest.mark.needs(TUNNELS)
-def test_what_carries_it_ends_with_who_started_it(tmp_path: Path) -> None:
-    """However that ends."""
+def test_network_process_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
     network = networked().network
     assert network is not None
     apart = ["unshare", "--user", "--map-root-user", "--net", "sleep", "600"]
@@ -216,7 +220,7 @@ def test_what_carries_it_ends_with_who_started_it(tmp_path: Path) -> None:
         asleep.kill()
 
 
-#: Finds a sandbox with a network, and says what a tool in it is and reaches.
+#: Finds a sandbox with a network, and runs a tool in it.
 _FIND = """
 import os, sys
 from pathlib import Path
@@ -248,7 +252,7 @@ except OSError as error:
 """
 
 
-#: Runs a command as another user, who sees this repository at /mnt, wherever it lies.
+#: Runs a command as another user, who sees this repository at /mnt.
 _AS_ANOTHER = """
 mount --bind "$0" /mnt && cd /mnt &&
 exec setpriv --reuid 1000 --regid 1000 --clear-groups env PYTHONPATH=/mnt "$@"
@@ -258,7 +262,7 @@ exec setpriv --reuid 1000 --regid 1000 --clear-groups env PYTHONPATH=/mnt "$@"
 @pytest.mark.parametrize(
     ("before", "network"),
     [
-        # The node's device for such networks may be root's alone.
+        # Only root may be able to open the device for these networks.
         pytest.param(
             ["unshare", "--mount", "sh", "-c", _AS_ANOTHER, str(Path.cwd())],
             False,
@@ -273,7 +277,9 @@ exec setpriv --reuid 1000 --regid 1000 --clear-groups env PYTHONPATH=/mnt "$@"
         ),
     ],
 )
-def test_a_pilot_that_is_not_root_has_the_same(before: list[str], *, network: bool) -> None:
+def test_pilot_that_is_not_root_has_the_same_sandbox_and_network(
+    before: list[str], *, network: bool
+) -> None:
     here = str(Path.cwd())
     there = here if network else "/mnt"
     python = sys.executable.replace(here, there)

@@ -1,4 +1,5 @@
-"""Which rights tools have in a sandbox, and what holds it: as the kernel tells it."""
+"""Tests of the capabilities of tools in a sandbox and of the process that holds the sandbox, as the
+kernel reports them."""
 
 import json
 import os
@@ -12,7 +13,7 @@ import pytest
 from pilot.sandbox.bare_python import bare_environment
 from pilot.sandbox.sandbox import SandboxOptions
 from pilot.sandbox.tool_root import SOURCES
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
 from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, task
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
@@ -23,7 +24,7 @@ _CAPABILITIES = ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")
 _STATUS = """
 status = dict(line.split(":\\t") for line in open("/proc/self/status").read().splitlines())
 """
-#: Shuts off what it imports, and says what it is like then.
+#: Calls ``shut_off`` and prints the state of the process afterwards.
 _SHUT_OFF = f"""
 import ctypes, json, os, resource, sys
 sys.path.append({SOURCES!r})
@@ -51,7 +52,9 @@ def slot(tmp_path: Path) -> Iterator[Runner]:
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-def test_tools_have_no_rights_and_can_gain_none(slot: Runner, root: Path, *, inside: bool) -> None:
+def test_tools_have_no_capabilities_and_cannot_gain_any(
+    slot: Runner, root: Path, *, inside: bool
+) -> None:
     tells = python(f"{_STATUS}\nimport json; print(json.dumps(status))")
     report = run(
         slot,
@@ -66,8 +69,7 @@ def test_tools_have_no_rights_and_can_gain_none(slot: Runner, root: Path, *, ins
     assert status["Groups"].split() in ([], [status["Gid"].split()[0]])
 
 
-def test_what_holds_a_sandbox_is_shut_off() -> None:
-    """Whatever rights its threads still have."""
+def test_holder_of_a_sandbox_drops_its_capabilities_and_is_not_dumpable() -> None:
     held = (
         found_sandbox()
         .namespaces([], SandboxOptions())

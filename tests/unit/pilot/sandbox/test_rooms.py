@@ -1,4 +1,4 @@
-"""Programs in a sandbox, one after the other: what they share, and when they share no more."""
+"""Tests of which programs share one instance of a sandbox, and of when an instance is replaced."""
 
 import os
 import shutil
@@ -22,9 +22,8 @@ from tests.unit.pilot.builders import input_file, task
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
-#: Says which room it is in: by the time at which what holds the sandbox was started, and the number
-#: of its thread that has started the program. (Numbers of namespaces that are gone are given to
-#: others.)
+#: Identifies the instance by the start time of the holder of the sandbox and by the number of the
+#: thread that has started the program. (Numbers of namespaces are used again.)
 _ROOM = """
 import os
 print(open('/proc/1/stat').read().split()[21], max(map(int, os.listdir('/proc/1/task'))))
@@ -32,7 +31,7 @@ print(open('/proc/1/stat').read().split()[21], max(map(int, os.listdir('/proc/1/
 
 
 class _Programs:
-    """That run in one sandbox, in ``folder``."""
+    """Run programs in one sandbox, in ``folder``."""
 
     def __init__(self, folder: Path, gets: SandboxOptions, sandbox: Sandbox | None = None) -> None:
         self.folder = folder
@@ -41,7 +40,7 @@ class _Programs:
         self.stdin = os.devnull
 
     def say(self, code: str) -> str:
-        """What the program prints."""
+        """Return the output of the program."""
         with open(self.folder / "said", "w+b") as said:
             streams = [said.fileno(), said.fileno()]
             command = [sys.executable, "-I", "-S", "-c", code]
@@ -80,7 +79,7 @@ def programs(tmp_path: Path, gets: SandboxOptions) -> Iterator[_Programs]:
     programs.held.close()
 
 
-def test_programs_of_one_view_share_a_room(programs: _Programs) -> None:
+def test_programs_with_the_same_view_share_an_instance(programs: _Programs) -> None:
     assert programs.room() == programs.room()
 
 
@@ -93,7 +92,9 @@ def test_programs_of_one_view_share_a_room(programs: _Programs) -> None:
         "import os; os.utime('/dev/shm', (1, 2))",
     ],
 )
-def test_none_follows_one_that_wrote_to_shared_memory(programs: _Programs, code: str) -> None:
+def test_instance_is_replaced_after_a_program_wrote_to_shared_memory(
+    programs: _Programs, code: str
+) -> None:
     before = programs.room()
     programs.say(code)
     assert programs.room() != before
@@ -107,15 +108,17 @@ def test_none_follows_one_that_wrote_to_shared_memory(programs: _Programs, code:
         "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'', ('127.0.0.1', 9))",
         "socket.socket(socket.AF_INET).connect_ex(('10.1.2.3', 9))",
         "socket.socket(socket.AF_INET6).connect_ex(('fd00::1', 9))",
-        # A label of a flow that is kept for 30 s; see IPV6_FLOWLABEL_MGR in linux/in6.h.
+        # A flow label that lasts for 30 s. See IPV6_FLOWLABEL_MGR in linux/in6.h.
         "socket.socket(socket.AF_INET6).setsockopt(socket.IPPROTO_IPV6, 32, struct.pack("
         "'16s4sBBHHHI', socket.inet_pton(socket.AF_INET6, '::1'), bytes([0, 0, 0, 7]),"
         "0, 255, 1, 0, 30, 0))",
     ],
     ids=["connection", "datagram", "in vain", "in vain by IPv6", "label"],
 )
-def test_none_follows_one_that_used_the_network(programs: _Programs, code: str) -> None:
-    """What the kernel has counted there, and ports that it keeps for a while, are gone."""
+def test_instance_is_replaced_after_a_program_used_the_network(
+    programs: _Programs, code: str
+) -> None:
+    """The counters of the kernel and ports that it reserves for a while are gone."""
     tell = "import os; print(os.readlink('/proc/self/ns/net'), open('/proc/net/dev').read())"
     before = programs.say(tell)
     assert programs.say(tell) == before
@@ -123,14 +126,14 @@ def test_none_follows_one_that_used_the_network(programs: _Programs, code: str) 
     after = programs.say(tell)
     assert after.split()[0] != before.split()[0]
     assert after.split()[1:] == before.split()[1:]
-    # There, too, are programs reached by others.
+    # Programs can connect to each other in the new instance, too.
     programs.say(
         "import socket; server = socket.create_server(('127.0.0.1', 0))\n"
         "socket.create_connection(server.getsockname())"
     )
 
 
-def test_a_folder_made_anew_is_seen(programs: _Programs) -> None:
+def test_folder_that_was_replaced_is_visible(programs: _Programs) -> None:
     programs.room()
     programs.folder.rename(programs.folder.with_name("earlier"))
     programs.folder.mkdir()
@@ -138,7 +141,9 @@ def test_a_folder_made_anew_is_seen(programs: _Programs) -> None:
     assert "new" in programs.say("import os; print(os.listdir())")
 
 
-def test_what_one_may_write_the_next_may_only_read(programs: _Programs, tmp_path: Path) -> None:
+def test_file_that_one_program_may_write_can_be_read_only_for_the_next(
+    programs: _Programs, tmp_path: Path
+) -> None:
     file = tmp_path / "input"
     file.touch()
     for writable in (True, False):
@@ -148,10 +153,8 @@ def test_what_one_may_write_the_next_may_only_read(programs: _Programs, tmp_path
         assert programs.say(f"import os; print(os.access({str(file)!r}, os.W_OK))") == f"{writable}"
 
 
-def test_a_file_that_takes_the_place_of_another_is_seen(
-    programs: _Programs, tmp_path: Path
-) -> None:
-    """Also where the first is still there by another name."""
+def test_file_that_was_replaced_is_visible(programs: _Programs, tmp_path: Path) -> None:
+    """The old file still exists under another name."""
     file = tmp_path / "input"
     file.write_text("old")
     os.link(file, tmp_path / "kept")
@@ -163,10 +166,8 @@ def test_a_file_that_takes_the_place_of_another_is_seen(
     assert programs.say(code) == "new"
 
 
-def test_folders_of_data_that_are_gone_are_missed_by_nobody(
-    programs: _Programs, tmp_path: Path
-) -> None:
-    """Of data sets that are deleted while the holder knows them."""
+def test_deleted_data_sets_do_not_break_the_sandbox(programs: _Programs, tmp_path: Path) -> None:
+    """The holder still knows the deleted folders."""
     for name in ("first", "second", "third"):
         data = tmp_path / name / "data"
         data.parent.mkdir()
@@ -179,7 +180,7 @@ def test_folders_of_data_that_are_gone_are_missed_by_nobody(
     assert programs.room()
 
 
-def test_without_its_program_there_is_no_sandbox_and_no_fault_of_the_tool(tmp_path: Path) -> None:
+def test_missing_bubblewrap_is_a_sandbox_error(tmp_path: Path) -> None:
     gone = found_sandbox().model_copy(update={"bubblewrap": str(tmp_path / "bwrap")})
     held = SandboxInstance(gone, [], SandboxOptions())
     with open(os.devnull, "r+b") as nothing, pytest.raises(SandboxError, match="bwrap: No such"):
@@ -194,10 +195,10 @@ def test_without_its_program_there_is_no_sandbox_and_no_fault_of_the_tool(tmp_pa
 
 
 @pytest.mark.parametrize("name", ["work", "link/work", "."])
-def test_the_pilots_folder_is_hidden_wherever_it_lies(
+def test_folder_of_the_pilot_is_hidden_wherever_it_lies(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also in a folder that tools see, and by whatever name the pilot knows it."""
+    """It may lie in a folder that tools see, and the pilot may know it by another name."""
     with TemporaryDirectory(dir="/var/tmp") as seen, TemporaryDirectory(dir="/var/tmp") as other:
         place = Path(seen) / ("." if name == "." else "work")
         place.mkdir(exist_ok=True)
@@ -225,10 +226,10 @@ def test_the_pilots_folder_is_hidden_wherever_it_lies(
     ],
 )
 @pytest.mark.parametrize("of_the_job", [True, False])
-def test_standard_input_is_read_and_left_as_it_is(
+def test_program_can_read_standard_input_and_cannot_change_it(
     programs: _Programs, tmp_path: Path, code: str, *, of_the_job: bool
 ) -> None:
-    """A file of a storage, or the node's /dev/null: what is opened outside could be changed."""
+    """It is a file of a storage or /dev/null of the node."""
     file = tmp_path / "input"
     file.write_text("data")
     programs.view = View([*programs.view.files, VisibleFile(str(file), str(file))])
@@ -248,8 +249,8 @@ print(os.read(0, 4).decode())
         assert said == "" if "open" in code else said.startswith(("Read-only", "Operation not"))
 
 
-def test_no_program_confuses_the_first_process(programs: _Programs) -> None:
-    """By signals, or by asking to be traced by it, which stops where others would end."""
+def test_signals_and_ptrace_do_not_disturb_the_first_process(programs: _Programs) -> None:
+    """A traced program stops where others would end."""
     before = programs.room()
     assert programs.say("import os; os.kill(1, 2); print('went on')") == "went on"
     traced = "import ctypes, os; ctypes.CDLL(None).ptrace(0, 0, 0, 0); os.kill(os.getpid(), 10)"
@@ -260,20 +261,20 @@ def test_no_program_confuses_the_first_process(programs: _Programs) -> None:
     assert programs.room() == before
 
 
-def test_after_one_that_cannot_be_started_others_can(programs: _Programs) -> None:
+def test_programs_can_start_after_a_program_that_cannot_be_started(programs: _Programs) -> None:
     programs.room()
     with open(os.devnull, "r+b") as nothing, pytest.raises(FileNotFoundError, match="no-such"):
         programs.start(["no-such-program"], [nothing.fileno()] * 3, folder=str(programs.folder))
     assert programs.room()
 
 
-def test_where_there_is_no_folder_to_run_in_the_program_is_not_blamed(programs: _Programs) -> None:
+def test_missing_working_directory_is_a_sandbox_error(programs: _Programs) -> None:
     with open(os.devnull, "r+b") as nothing, pytest.raises(SandboxError, match="/no-such-folder: "):
         programs.start(["true"], [nothing.fileno()] * 3, folder="/no-such-folder")
     assert programs.room()
 
 
-def test_a_sandbox_whose_holder_was_killed_is_made_again(programs: _Programs) -> None:
+def test_sandbox_is_started_again_after_its_holder_was_killed(programs: _Programs) -> None:
     programs.room()
     [holder] = programs.held.pids
     os.kill(holder, signal.SIGKILL)
@@ -282,8 +283,8 @@ def test_a_sandbox_whose_holder_was_killed_is_made_again(programs: _Programs) ->
     assert programs.held.pids != {holder}
 
 
-def test_what_belongs_to_others_is_unpacked(programs: _Programs) -> None:
-    """By tar, which as root would give it to them."""
+def test_tar_unpacks_files_of_other_users(programs: _Programs) -> None:
+    """As root, tar would change the owner."""
     with tarfile.open(programs.folder / "made.tar", "w") as made:
         entry = tarfile.TarInfo("theirs")
         entry.uid = entry.gid = 4711
@@ -294,9 +295,11 @@ def test_what_belongs_to_others_is_unpacked(programs: _Programs) -> None:
 
 @pytest.mark.parametrize("name", ["pilot", ".pilot"])
 @pytest.mark.parametrize("place", ["/tmp", "/dev/shm", "/var/tmp"])
-def test_jobs_of_a_slot_share_a_room_wherever_it_works(place: str, name: str, root: Path) -> None:
-    """Else each of them costs twice as much. In two of the places the way to the slot's folder lies
-    in a folder that the job writes to, and so does the one to a name of it that has no dot."""
+def test_jobs_of_a_slot_share_an_instance_wherever_the_slot_works(
+    place: str, name: str, root: Path
+) -> None:
+    """A new instance for each job would double the cost. In two of the places the parent folder of
+    the slot lies in a folder that the job writes to, and so does the link to it without a dot."""
     with TemporaryDirectory(dir=place) as folder:
         runner = Runner(Path(folder, name), settings={"sandbox": found_sandbox()})
         try:
@@ -310,7 +313,7 @@ def test_jobs_of_a_slot_share_a_room_wherever_it_works(place: str, name: str, ro
             runner.run.delete()
     assert [report.message for report in reports] == [""] * 4
     told = [Path(report.outputs[0].url.removeprefix("file://")).read_text() for report in reports]
-    # A room may be left on suspicion; what is never shared differs each time.
+    # A single instance may be replaced as a precaution, so at least two jobs must share one.
     assert len(set(told)) < len(told)
 
 
@@ -320,13 +323,15 @@ _DEVICE = find_device() or ""
 @pytest.fixture
 def device() -> str:
     if not _DEVICE:
-        pytest.fail("no device that sandboxes lack can be opened here", pytrace=False)
+        pytest.fail("no device that sandboxes lack can be opened on this machine", pytrace=False)
     return _DEVICE
 
 
 @pytest.mark.needs(DEVICE)
 @pytest.mark.parametrize("gets", [SandboxOptions(devices=(_DEVICE,))])
-def test_devices_of_gpus_can_be_used_and_stay_as_they_are(programs: _Programs, device: str) -> None:
+def test_gpu_devices_can_be_opened_and_their_mode_cannot_be_changed(
+    programs: _Programs, device: str
+) -> None:
     used = f"import os; print(os.open({device!r}, os.O_RDONLY | os.O_NONBLOCK) > 2)"
     assert programs.say(used) == "True"
     change = f"os.chmod({device!r}, stat.S_IMODE(os.stat({device!r}).st_mode))"
@@ -335,7 +340,9 @@ def test_devices_of_gpus_can_be_used_and_stay_as_they_are(programs: _Programs, d
 
 
 @pytest.mark.needs(DEVICE)
-def test_devices_of_gpus_are_not_there_for_others(programs: _Programs, device: str) -> None:
+def test_gpu_devices_are_missing_for_jobs_that_do_not_request_them(
+    programs: _Programs, device: str
+) -> None:
     assert programs.say(f"import os; print(os.path.lexists({device!r}))") == "False"
 
 
@@ -352,7 +359,6 @@ except OSError as error:
 """
 
 
-def test_shared_memory_is_no_larger_than_it_is_to_be(programs: _Programs) -> None:
-    """However many files it is in."""
+def test_shared_memory_is_limited_in_total(programs: _Programs) -> None:
     programs.view = View(programs.view.files, shared_memory=4 << 20)
     assert programs.say(_MANY_FILES) == "4 No space left on device"

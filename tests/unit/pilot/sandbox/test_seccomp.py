@@ -1,4 +1,4 @@
-"""What filters answer to each system call, by running them as the kernel does."""
+"""Tests of the answers of seccomp filters to each system call, interpreted as the kernel does."""
 
 import errno
 import re
@@ -17,14 +17,14 @@ from tests.unit.pilot.sandbox.bpf import answer
 _ALLOWED, _ENDED, _REFUSED = 0x7FFF0000, 0x80000000, 0x00050000
 _EPERM, _ENOSYS = _REFUSED | errno.EPERM, _REFUSED | errno.ENOSYS
 _EAFNOSUPPORT = _REFUSED | errno.EAFNOSUPPORT
-#: More than any architecture has.
+#: No architecture has more calls.
 _NUMBERS = range(1000)
-#: open_tree_attr of Linux 6.15, and whatever comes after it.
+#: open_tree_attr of Linux 6.15 and the later calls.
 _NEW = 467
 _HALF = 1 << 32
 
 _KEYS = "add_key request_key keyctl "
-#: Whatever the arguments are.
+#: Calls that are refused with any arguments.
 _NEVER = {
     Filter.JAVASCRIPT: _KEYS
     + "fork vfork execveat ptrace process_vm_readv process_vm_writev kill pidfd_open pidfd_getfd "
@@ -36,9 +36,9 @@ _NEVER = {
     "finit_module delete_module iopl ioperm name_to_handle_at open_by_handle_at swapon swapoff "
     "reboot acct quotactl vhangup settimeofday clock_settime clock_adjtime adjtimex pidfd_getfd",
 }
-#: Those of x86-64 alone.
+#: Calls that only x86-64 has.
 _NOT_ON_AARCH64 = {"fork", "vfork", "iopl", "ioperm"}
-#: Where the arguments decide.
+#: Calls whose arguments decide.
 _DEPENDING = {
     Filter.JAVASCRIPT: {"clone"},
     Filter.TOOL: {
@@ -56,7 +56,7 @@ Asked = Callable[..., int]
 
 
 def _asking(kind: Filter, machine: str) -> Asked:
-    """Answers to a call by its name or number, with arguments."""
+    """Return a function that gives the answer to a call, by name or number, with arguments."""
     program, architecture = filter_program(kind, machine), ARCHITECTURES[machine]
     assert program is not None
 
@@ -69,12 +69,12 @@ def _asking(kind: Filter, machine: str) -> Asked:
 
 @machines
 @kinds
-def test_each_call_is_refused_that_is_named_here_and_no_other(kind: Filter, machine: str) -> None:
-    """Calls whose arguments decide are not looked at."""
+def test_exactly_the_listed_calls_are_refused(kind: Filter, machine: str) -> None:
+    """The test leaves out calls whose arguments decide."""
     calls, ask = ARCHITECTURES[machine].calls, _asking(kind, machine)
     never = set(_NEVER[kind].split()) - (_NOT_ON_AARCH64 if machine == "aarch64" else set())
     expected = dict.fromkeys((calls[name] for name in never), _EPERM)
-    expected[calls["clone3"]] = _ENOSYS  # the C library falls back to clone
+    expected[calls["clone3"]] = _ENOSYS  # The C library falls back to clone.
     depending = {calls[name] for name in _DEPENDING[kind]}
     expected |= dict.fromkeys(range(_NEW, _NUMBERS.stop), _ENOSYS)
     for number in set(_NUMBERS) - depending:
@@ -84,7 +84,7 @@ def test_each_call_is_refused_that_is_named_here_and_no_other(kind: Filter, mach
 @machines
 @kinds
 @given(data=st.data())
-def test_no_arguments_make_a_difference_to_it(
+def test_refused_calls_are_refused_with_any_arguments(
     kind: Filter, machine: str, data: st.DataObject
 ) -> None:
     calls, ask = ARCHITECTURES[machine].calls, _asking(kind, machine)
@@ -94,8 +94,8 @@ def test_no_arguments_make_a_difference_to_it(
 
 @machines
 @kinds
-def test_a_program_for_another_processor_is_ended(kind: Filter, machine: str) -> None:
-    """Also one of 32 bits, whose numbers mean other calls."""
+def test_calls_of_another_architecture_end_the_program(kind: Filter, machine: str) -> None:
+    """Calls of 32-bit architectures have other numbers."""
     program = filter_program(kind, machine)
     assert program is not None
     i386, arm = 0x40000003, 0x40000028
@@ -108,18 +108,18 @@ def test_a_program_for_another_processor_is_ended(kind: Filter, machine: str) ->
 
 @machines
 @kinds
-def test_a_call_with_pointers_of_32_bits_is_refused(kind: Filter, machine: str) -> None:
+def test_x32_calls_are_refused(kind: Filter, machine: str) -> None:
     ask = _asking(kind, machine)
     for number in (*_NUMBERS, 0x3FFFFFFF, 0x7FFFFFFF, 0xBFFFFFFF):
         assert ask(number | 0x40000000) == _EPERM
 
 
-def test_an_unknown_processor_has_none() -> None:
+def test_unknown_architecture_has_no_filter() -> None:
     assert filter_program(Filter.TOOL, "riscv64") is None
 
 
 def _noise(value: int, high: int) -> int:
-    """An argument of which the kernel looks at the lower half alone."""
+    """Return an argument of which the kernel reads only the lower half."""
     return high * _HALF | value
 
 
@@ -133,14 +133,14 @@ def _noise(value: int, high: int) -> int:
     ids=lambda flag: flag[0],
 )  # fmt: skip
 @given(high=_words, more=_words)
-def test_no_tool_has_a_new_namespace(
+def test_tools_cannot_make_namespaces(
     machine: str, flag: tuple[str, int], high: int, more: int
 ) -> None:
     name, bit = flag
     ask = _asking(Filter.TOOL, machine)
     assert ask("clone", _noise(bit | more, high)) == _EPERM
     alone = ask("unshare", _noise(bit, high))
-    # What starts tools renews this, and has the right to it; they have not.
+    # The process that starts tools renews the IPC namespace. Tools lack the capability to do so.
     assert alone == (_ALLOWED if name == "NEWIPC" else _EPERM)
     assert ask("unshare", bit | 0x400) == ask("unshare", 0x400) == _EPERM
 
@@ -148,13 +148,13 @@ def test_no_tool_has_a_new_namespace(
 @machines
 @pytest.mark.parametrize("flags", [17, 0x4111, 0x3D0F00, 0x1200011], ids=hex)
 def test_tools_start_processes_and_threads(machine: str, flags: int) -> None:
-    """As fork, vfork, threads of the C library, and fork of it do."""
+    """The flags are those of fork, vfork, threads of the C library, and fork of the C library."""
     assert _asking(Filter.TOOL, machine)("clone", flags) == _ALLOWED
 
 
 @machines
 @given(flags=_words, high=_words)
-def test_javascript_starts_threads_alone(machine: str, flags: int, high: int) -> None:
+def test_javascript_can_start_threads_only(machine: str, flags: int, high: int) -> None:
     thread = bool(flags & 0x10000)
     answered = _asking(Filter.JAVASCRIPT, machine)("clone", _noise(flags, high))
     assert answered == (_ALLOWED if thread else _EPERM)
@@ -162,7 +162,9 @@ def test_javascript_starts_threads_alone(machine: str, flags: int, high: int) ->
 
 @machines
 @given(descriptor=_words, high=_words)
-def test_nobody_types_on_a_terminal_for_its_user(machine: str, descriptor: int, high: int) -> None:
+def test_tools_cannot_inject_input_into_a_terminal(
+    machine: str, descriptor: int, high: int
+) -> None:
     ask = _asking(Filter.TOOL, machine)
     for typing in (0x5412, 0x541C):  # TIOCSTI, TIOCLINUX
         assert ask("ioctl", descriptor, _noise(typing, high)) == _EPERM
@@ -194,7 +196,9 @@ _REQUESTS_NEEDED = {
 
 @machines
 @given(high=_words)
-def test_files_keep_what_their_file_system_notes_of_them(machine: str, high: int) -> None:
+def test_tools_can_read_but_not_change_attributes_of_the_file_system(
+    machine: str, high: int
+) -> None:
     ask = _asking(Filter.TOOL, machine)
     for name, request in _REQUESTS_REFUSED.items():
         assert ask("ioctl", 3, _noise(request, high)) == _REFUSED | errno.EOPNOTSUPP, name
@@ -204,8 +208,9 @@ def test_files_keep_what_their_file_system_notes_of_them(machine: str, high: int
 
 @machines
 @given(descriptor=_words, high=_words)
-def test_no_file_is_kept_from_others(machine: str, descriptor: int, high: int) -> None:
-    """By leases and delegations; nor does a folder tell what they do in it."""
+def test_tools_cannot_take_file_leases_or_watch_folders(
+    machine: str, descriptor: int, high: int
+) -> None:
     ask = _asking(Filter.TOOL, machine)
     refused = {1024, 1026, 1040}  # F_SETLEASE, F_NOTIFY, F_SETDELEG
     for command in (*range(64), *range(1024, 1088)):
@@ -216,7 +221,9 @@ def test_no_file_is_kept_from_others(machine: str, descriptor: int, high: int) -
 @machines
 @pytest.mark.parametrize("call", ["socket", "socketpair"])
 @given(family=st.one_of(st.integers(0, 64), _words), high=_words)
-def test_sockets_are_of_the_usual_kinds(machine: str, call: str, family: int, high: int) -> None:
+def test_tools_can_open_only_sockets_of_the_usual_families(
+    machine: str, call: str, family: int, high: int
+) -> None:
     usual = {1, 2, 10, 16}  # local, IPv4, IPv6, netlink
     answered = _asking(Filter.TOOL, machine)(call, _noise(family, high))
     assert answered == (_ALLOWED if family in usual else _EAFNOSUPPORT)
@@ -229,14 +236,16 @@ _POINTERS = (1, 1 << 32, 0x7FFF_0000_0000, (1 << 64) - 1)
 @machines
 @pytest.mark.parametrize("limit", range(resource.RLIMIT_RTTIME + 1))
 @given(high=_words)
-def test_limits_that_are_the_jobs_stay(machine: str, limit: int, high: int) -> None:
+def test_tools_cannot_change_the_resource_limits_of_the_job(
+    machine: str, limit: int, high: int
+) -> None:
     ask = _asking(Filter.TOOL, machine)
     expected = _EPERM if limit in _KEPT else _ALLOWED
     assert ask("setrlimit", _noise(limit, high), 1) == expected
     for pointer in _POINTERS:
         assert ask("prlimit64", _noise(0, high), _noise(limit, high), pointer) == expected
         assert ask("prlimit64", 4711, limit, pointer) == _EPERM
-    # They can be looked at.
+    # Limits can be read.
     assert ask("prlimit64", 4711, limit, 0, 1) == _ALLOWED
 
 
@@ -250,16 +259,16 @@ _HEADERS = {
 
 
 @machines
-def test_numbers_are_those_of_the_kernels_headers(machine: str) -> None:
+def test_call_numbers_match_the_kernel_headers(machine: str) -> None:
     headers: Sequence[Path] = [path for path in map(Path, _HEADERS[machine]) if path.exists()]
     if not headers:
-        pytest.fail("the kernel's headers are not here: install linux-libc-dev", pytrace=False)
+        pytest.fail("the kernel headers are missing: install linux-libc-dev", pytrace=False)
     defined = dict(re.findall(r"#define __NR(?:3264)?_(\w+)\s+(\d+)", headers[0].read_text()))
     known = ARCHITECTURES[machine].calls
     assert known == {name: int(defined[name]) for name in known}
     assert machine == "x86_64" or not _NOT_ON_AARCH64 & defined.keys()
 
 
-def test_no_call_is_refused_by_a_name_that_nothing_knows() -> None:
+def test_unknown_call_name_raises_a_key_error() -> None:
     with pytest.raises(KeyError, match="numbers of mlockall, swapofff"):
         ARCHITECTURES["x86_64"].numbers(["mlockall", "swapoff", "swapofff"])

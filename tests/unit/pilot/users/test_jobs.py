@@ -1,4 +1,4 @@
-"""Jobs whose tools run as the user of their slot."""
+"""Tests of jobs whose tools run as the user of their slot."""
 
 import os
 import signal
@@ -12,10 +12,10 @@ from typing import Any
 import psutil
 import pytest
 
-from pilot.runner.files.input_protection import MOST_COPIED
-from sluice.contracts.needs import Needs, Resources
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from pilot.runner.files.input_protection import MAX_COPIED
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.jobs.needs import Needs, Resources
+from sluice.contracts.pilots.pilots import AttemptReport
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, task, tool
@@ -41,7 +41,7 @@ def node() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def runner(node: Path) -> Iterator[Runner]:
-    # Root gets into what no user does, and would find programs there.
+    # Root can enter this folder and would find programs there. Other users cannot.
     (node / "closed").mkdir(mode=0o700)
     runner = start(node, USERS, PATH=f"{node}/closed:{os.environ['PATH']}")
     yield runner
@@ -55,25 +55,25 @@ def root(node: Path) -> Path:
 
 @pytest.fixture
 def elsewhere() -> Iterator[Path]:
-    """On another file system."""
+    """Return a folder on another file system."""
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
 
 
 def shell(script: str, **fields: Any) -> dict[str, Any]:
-    """A tool; ``$0`` in its script is the input's path."""
+    """Return a tool that runs a script. ``$0`` in the script is the path of the input."""
     return tool(["sh", "-c", script], inputs=READ, **fields)
 
 
 def said(report: AttemptReport) -> str:
-    """What its tool has written to its output."""
+    """Return the output of the tool."""
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     return Path(report.outputs[0].url.removeprefix("file://")).read_text()
 
 
 @pytest.mark.parametrize("inside", [False, True])
-def test_a_tool_is_its_slots_user_without_any_rights(
+def test_tool_runs_as_the_slot_user_without_capabilities(
     runner: Runner, root: Path, *, inside: bool
 ) -> None:
     script = "grep -E '^(Uid|Gid|Groups|Cap...|NoNewPrivs|Seccomp):' /proc/self/status"
@@ -94,7 +94,7 @@ def test_a_tool_is_its_slots_user_without_any_rights(
     ) in log_of(report)
 
 
-def test_a_tool_that_stays_loaded_has_no_rights_either_and_goes_with_all_it_has_started(
+def test_warm_worker_runs_without_capabilities_and_ends_with_its_processes(
     runner: Runner, root: Path
 ) -> None:
     jobs, journals = Jobs(runner, root), runner.run.journals
@@ -110,7 +110,7 @@ def test_a_tool_that_stays_loaded_has_no_rights_either_and_goes_with_all_it_has_
     rights = f"{[uid] * 4} [] {['0' * 16]} ['1'] ['2']\nPermission denied"
     assert [jobs.said(of, looks) for _ in range(2)] == [f"1 {rights}", f"2 {rights}"]
     jobs.said(of, "subprocess.Popen(['sleep', '98.77'], start_new_session=True); print(1)")
-    assert jobs.said(of) == "1", "it has left a process, and was ended"
+    assert jobs.said(of) == "1", "the worker was restarted after it had left a process"
     runner.unload()
     runner.unloaded()
     assert [one.pid for one in psutil.process_iter() if _uid(one) == USERS[0].uid] == []
@@ -123,15 +123,15 @@ def _uid(process: psutil.Process) -> int | None:
         return None
 
 
-def test_it_is_no_sandbox_for_a_job_that_asks_for_one(runner: Runner, root: Path) -> None:
+def test_slot_user_is_not_a_sandbox_for_a_job_that_requires_one(runner: Runner, root: Path) -> None:
     asking = task(root, shell("true")).model_copy(update={"needs": Needs(sandbox=True)})
     error_class, message = failed(run(runner, asking, [input_file(root / "in" / "a.dat")]))
     assert error_class is ErrorClass.INTERNAL
     assert "sluice:sandbox" in message
 
 
-def test_outputs_are_the_pilots_in_the_end(runner: Runner, root: Path) -> None:
-    """Nobody else writes to them any more, whatever the tool has set."""
+def test_outputs_belong_to_the_pilot_after_the_job(runner: Runner, root: Path) -> None:
+    """Other users cannot write to them, whatever mode the tool has set."""
     made = tool(
         ["sh", "-c", "echo 1 > x; chmod 6777 x; ln -s x y"],
         outputs={"o": {"type": "File", "outputBinding": {"glob": "x"}}},
@@ -143,9 +143,8 @@ def test_outputs_are_the_pilots_in_the_end(runner: Runner, root: Path) -> None:
     assert (found.st_uid, found.st_mode & 0o7777) == (os.geteuid(), 0o755)
 
 
-def test_its_limits_are_set_before_it_starts(runner: Runner, root: Path) -> None:
-    """Those of another user's process are not this one's to set afterwards, without a right that
-    containers do not have."""
+def test_resource_limits_are_set_before_the_tool_starts(runner: Runner, root: Path) -> None:
+    """To set limits of a process of another user later takes a capability that containers lack."""
     limited = task(
         root, shell("cat /proc/self/limits"), resources=Resources(ram=100, disk=3, time_limit=60)
     )
@@ -154,14 +153,14 @@ def test_its_limits_are_set_before_it_starts(runner: Runner, root: Path) -> None
         for line in said(run(runner, limited, [input_file(root / "in" / "a.dat")])).splitlines()
     }
     assert limits["Max processes"] == ["77", "77"]
-    assert limits["Max file size"] == [str(200 << 20)] * 2  # of its memory, which is more
+    assert limits["Max file size"] == [str(200 << 20)] * 2  # The limit of the memory is larger.
     assert limits["Max core file size"] == ["0", "0"]
     soft, hard = limits["Max data size"]
     assert soft == hard
     assert int(soft) < 4 << 30
 
 
-def test_it_gets_to_its_folder_by_a_name_without_a_dot(node: Path, root: Path) -> None:
+def test_slot_user_reaches_the_job_folder_by_a_path_without_a_dot(node: Path, root: Path) -> None:
     place = node / "with.dot"
     place.mkdir()
     place.chmod(0o711)
@@ -174,7 +173,7 @@ def test_it_gets_to_its_folder_by_a_name_without_a_dot(node: Path, root: Path) -
         runner.run.delete()
 
 
-def test_its_streams_can_be_opened_by_their_paths(runner: Runner, root: Path) -> None:
+def test_slot_user_can_open_its_standard_streams_by_path(runner: Runner, root: Path) -> None:
     report = run(
         runner,
         task(root, shell("echo out > /dev/stdout; echo error > /dev/stderr")),
@@ -184,19 +183,19 @@ def test_its_streams_can_be_opened_by_their_paths(runner: Runner, root: Path) ->
     assert "\nerror\n" in log_of(report)
 
 
-def test_it_has_a_place_for_temporary_files(runner: Runner, root: Path) -> None:
+def test_slot_user_has_a_folder_for_temporary_files(runner: Runner, root: Path) -> None:
     script = 'echo here > "$TMPDIR/x"; cat `mktemp` "$TMPDIR/x"'
     report = run(runner, task(root, shell(script)), [input_file(root / "in" / "a.dat")])
     assert said(report) == "here\n"
 
 
 @pytest.mark.parametrize("inside", [False, True])
-def test_it_cannot_write_to_inputs(runner: Runner, root: Path, *, inside: bool) -> None:
+def test_slot_user_cannot_write_to_inputs(runner: Runner, root: Path, *, inside: bool) -> None:
     writes = shell(
         'for way in "echo more >> $0" "chmod a+w $0" "rm $0" "touch $0.more"; do'
         ' sh -c "$way" "$0" && echo "$way"; done; cat "$0"'
     )
-    for number, size in enumerate((5, MOST_COPIED + 1)):
+    for number, size in enumerate((5, MAX_COPIED + 1)):
         file = input_file(root / "in" / f"{number}.dat", data=b"x" * size)
         report = run(runner, task(root, around(writes) if inside else writes), [file], seq=number)
         assert said(report) == "x" * size
@@ -205,13 +204,13 @@ def test_it_cannot_write_to_inputs(runner: Runner, root: Path, *, inside: bool) 
 @pytest.mark.parametrize("place", ["beside", "elsewhere"])
 @pytest.mark.parametrize("closed", ["file", "folder", "nothing"])
 @pytest.mark.parametrize("shared", [False, True])
-def test_it_reads_inputs_also_where_the_storage_lets_nobody_read_them(
+def test_slot_user_can_read_inputs_of_a_closed_storage(
     runner: Runner, root: Path, elsewhere: Path, place: str, closed: str, *, shared: bool
 ) -> None:
-    """A link to a file that is closed would not do, nor, on another file system, one into a folder
-    that is."""
+    """A hard link to a closed file would not do. On another file system, a symbolic link into a
+    closed folder would not do either."""
     folder = root if place == "beside" else elsewhere
-    file = input_file(folder / "in" / "large.dat", data=bytes(MOST_COPIED + 1))
+    file = input_file(folder / "in" / "large.dat", data=bytes(MAX_COPIED + 1))
     path = folder / "in" / "large.dat"
     if closed != "nothing":
         (path if closed == "file" else path.parent).chmod(0o600)
@@ -231,13 +230,13 @@ def test_it_reads_inputs_also_where_the_storage_lets_nobody_read_them(
         inputs = [input_file(root / "in" / "a.dat")]
     for seq in range(2):
         size, names = said(run(runner, reads, inputs, seq=seq)).split()
-        assert int(size) == MOST_COPIED + 1
-        # Copied only where it has to be.
+        assert int(size) == MAX_COPIED + 1
+        # The file is copied only where this is necessary.
         assert (names == "link") == (closed == "nothing" and place == "elsewhere")
         assert shared or place == "elsewhere" or (names == "1") == (closed == "file")
 
 
-def test_it_ends_only_itself_when_it_kills_all(runner: Runner, root: Path) -> None:
+def test_tool_that_kills_all_processes_ends_only_its_own(runner: Runner, root: Path) -> None:
     slot = runner.slot_pid
     file = input_file(root / "in" / "a.dat")
     report = run(runner, task(root, shell("sleep 600 & kill -9 -1; wait; echo alone")), [file])
@@ -246,8 +245,8 @@ def test_it_ends_only_itself_when_it_kills_all(runner: Runner, root: Path) -> No
     assert (said(report), runner.slot_pid) == ("frame", slot)
 
 
-def test_all_processes_of_its_user_end_with_it(runner: Runner, root: Path) -> None:
-    """Also one that no job has started."""
+def test_all_processes_of_the_slot_user_end_with_the_job(runner: Runner, root: Path) -> None:
+    """A process that no job has started ends, too."""
     user = USERS[0]
     with subprocess.Popen(["sleep", "600"], user=user.uid, group=user.gid) as stray:
         report = run(
@@ -264,7 +263,7 @@ def test_all_processes_of_its_user_end_with_it(runner: Runner, root: Path) -> No
     assert [one.info["name"] for one in found if user.uid in (one.info["uids"] or ())] == []
 
 
-def test_slots_do_not_get_at_each_others_jobs(runner: Runner, root: Path) -> None:
+def test_slot_user_cannot_read_or_write_files_of_another_slot(runner: Runner, root: Path) -> None:
     first, folder = runner.connection, runner.run.path / "slots" / f"{runner.slot_pid}-1"
     (folder / "in" / "of-another.txt").write_text("nobody-may-see-this")
     runner.open_slot(1)
@@ -282,7 +281,7 @@ def test_slots_do_not_get_at_each_others_jobs(runner: Runner, root: Path) -> Non
         (folder / "in" / "of-another.txt").unlink()
 
 
-def test_a_program_that_is_not_there_is_said_as_ever(runner: Runner, root: Path) -> None:
+def test_missing_program_is_reported_as_without_slot_users(runner: Runner, root: Path) -> None:
     file = input_file(root / "in" / "a.dat")
     for command, sentence in (
         ("nothing-such", "program 'nothing-such' was not found on this node's PATH"),
@@ -292,10 +291,10 @@ def test_a_program_that_is_not_there_is_said_as_ever(runner: Runner, root: Path)
         assert sentence in failed(run(runner, task(root, tool([command])), [file]))[1]
 
 
-def test_the_loader_does_nothing_for_the_tool_before_it_is_the_user(
+def test_dynamic_loader_does_not_follow_the_environment_of_the_tool_as_root(
     runner: Runner, root: Path
 ) -> None:
-    """A template sets what it looks at."""
+    """Templates set variables that the loader reads."""
     place = root.parent
     place.chmod(0o777)
     traced = tool(

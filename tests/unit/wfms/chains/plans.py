@@ -1,11 +1,12 @@
-"""Plans for tests: made by hand, and random ones."""
+"""Plans for tests, fixed and random."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
 
 from hypothesis import strategies as st
 
-from sluice.contracts.plan import (
+from sluice.contracts.common.states import InputMode, TaskMode
+from sluice.contracts.templates.plan import (
     Plan,
     PlanOutput,
     PlanStep,
@@ -14,21 +15,22 @@ from sluice.contracts.plan import (
     StepInput,
     StepOutput,
 )
-from sluice.contracts.states import InputMode, TaskMode
 
-#: A workflow's data input.
+#: The data input of a workflow.
 DATA = Source(step=None, port="frames")
 
 
-#: A chain that keeps nothing but its outputs.
+#: Retention of a chain that keeps only its outputs.
 DELETE_ALL = Retention(input="delete", only_copies=True, logs="delete")
 
 
 def step(
     name: str, source: Source = DATA, *ports: str, sides: Sequence[StepInput] = (), **more: Any
 ) -> PlanStep:
-    """``ports``: its outputs, ``out`` when none is named; ``sides``: what it reads beside;
-    ``next_sources`` and ``pick`` are of its main input."""
+    """Return a step with these outputs, by default ``out``.
+
+    ``sides`` are further inputs; ``next_sources`` and ``pick`` belong to the main input.
+    """
     chosen = {key: more.pop(key) for key in ("next_sources", "pick") if key in more}
     outputs = [StepOutput(port=port) for port in ports or ("out",)]
     return PlanStep(
@@ -57,7 +59,7 @@ def plan(*steps: PlanStep, outputs: list[tuple[str, str]], **more: Any) -> Plan:
 
 
 def three_steps(**more: Any) -> Plan:
-    """decode → filter → merge, the usual chain."""
+    """Return the usual chain: decode → filter → merge."""
     return plan(
         step("decode"),
         step("filter", Source(step="decode", port="out")),
@@ -69,8 +71,10 @@ def three_steps(**more: Any) -> Plan:
 
 @st.composite
 def plans(draw: st.DrawFn) -> Plan:
-    """Up to six steps with up to two ports each; a step reads the input or any port of a step
-    before it (steps then stand in any order)."""
+    """Draw a plan with up to six steps of up to two ports each.
+
+    Each step reads the workflow's input or a port of another step, without cycles.
+    """
     steps: list[PlanStep] = []
     for number in range(draw(st.integers(1, 6))):
         earlier = [

@@ -1,11 +1,10 @@
-"""A chain carried along in memory: events in, what the rules ask for next applied, what happened
-written down."""
+"""A chain that is simulated in memory: it applies the next actions and records what happened."""
 
 from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5
 
-from sluice.contracts.plan import Plan
-from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from sluice.contracts.templates.plan import Plan
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.next_actions import NextActions, next_actions, outputs
 from wfms.chains.domain.tasks import ports
@@ -54,7 +53,7 @@ class Simulation:
         for dataset in self.view.datasets:
             if dataset.uid in uids:
                 assert to in DATASET_MOVES[dataset.status], f"{dataset}: → {to}"
-                dataset = replace(dataset, status=to)  # noqa: PLW2901 - the moved one takes its place
+                dataset = replace(dataset, status=to)  # noqa: PLW2901 - the moved data set replaces it
             moved.append(dataset)
         self.view = replace(self.view, datasets=moved)
 
@@ -74,7 +73,7 @@ class Simulation:
             self.view = replace(self.view, state=todo.state, upload_asked=asked)
         again = next_actions(self.view)
         assert again == NextActions(state=self.view.state), (
-            "applied to its own result it gives nothing more to do"
+            "the rules must have nothing more to do after their own actions"
         )
 
     @property
@@ -88,7 +87,7 @@ class Simulation:
         return [name for name, step in self.view.steps.items() if step.state is state]
 
     def try_start(self, name: str) -> None:
-        """A start that was begun and broke off."""
+        """Record a start that was attempted and interrupted."""
         self.view = replace(
             self.view, steps={**self.view.steps, name: replace(self.view.steps[name], tried=True)}
         )
@@ -119,7 +118,7 @@ class Simulation:
         self.advance()
 
     def settle(self) -> None:
-        """Somebody has decided about the failed jobs."""
+        """Record that a person has decided about the failed jobs."""
         self.view = replace(self.view, unsettled=False)
         self.advance()
 

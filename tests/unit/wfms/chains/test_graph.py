@@ -1,9 +1,9 @@
-"""A plan that the compiler would not write is told as what it is."""
+"""Errors in the links of a plan that the compiler would not write."""
 
 import pytest
 from hypothesis import given
 
-from sluice.contracts.plan import Plan, Source
+from sluice.contracts.templates.plan import Plan, Source
 from tests.unit.wfms.chains.plans import plan, plans, step
 from wfms.chains.domain.graph import link_findings
 
@@ -26,11 +26,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("sentence", WRONG)
-def test_steps_that_are_no_graph_are_told(sentence: str) -> None:
+def test_broken_links_of_a_plan_are_reported(sentence: str) -> None:
     told = [finding.message for finding in link_findings(WRONG[sentence])]
     assert told == [sentence]
 
 
 @given(plan=plans())
-def test_a_graph_is_right(plan: Plan) -> None:
+def test_valid_plan_has_no_link_findings(plan: Plan) -> None:
     assert link_findings(plan) == []

@@ -1,19 +1,19 @@
-"""What there is one chain of."""
+"""Identity of chains: equal requests give the same chain."""
 
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.chains import NewChain
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.plan import Parameter
-from sluice.contracts.states import DatasetState
+from sluice.contracts.chains.chains import NewChain
+from sluice.contracts.common.states import DatasetState
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.plan import Parameter
 from tests.unit.wfms.chains.plans import three_steps
 from wfms.chains.domain.identity import ChainKey
 
 BOUND = {"run": 7, "flag": True}
-#: What it was before parameters counted: chains made then are found again.
+#: The identifier before parameters counted: existing chains must be found again.
 AUTOMATIC = UUID("22302a7a-e703-5fac-95c5-7555cc64fe10")
 
 
@@ -49,7 +49,7 @@ def key(**params: Any) -> ChainKey:
     )
 
 
-def test_values_from_the_metadata_are_not_given() -> None:
+def test_values_equal_to_the_metadata_do_not_change_the_chain() -> None:
     assert key().uid == AUTOMATIC
     assert key(**BOUND) == key() == key(run=7)
     assert key().variant == ""
@@ -59,12 +59,12 @@ def test_values_from_the_metadata_are_not_given() -> None:
     "given",
     [{"run": 8}, {"flag": 1}, {"run": 7.0}, {"cut": None}, {"what": {"a": 1}}, {"what": {"a": 2}}],
 )
-def test_what_is_given_makes_another_chain(given: dict[str, Any]) -> None:
+def test_given_parameters_identify_another_chain(given: dict[str, Any]) -> None:
     made = key(**BOUND | given)
     assert made.uid != AUTOMATIC
     assert made == key(**given)
     assert made != key(**BOUND | given | {"cut": 1})
 
 
-def test_the_order_of_keys_says_nothing() -> None:
+def test_order_of_parameters_does_not_change_the_chain() -> None:
     assert key(cut=1, what={"a": 1, "b": 2}) == key(what={"b": 2, "a": 1}, cut=1)

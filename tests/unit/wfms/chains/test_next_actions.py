@@ -1,5 +1,4 @@
-"""What follows from a chain's state: order of steps, and the release rule (invariant 4), on chosen
-and on random plans."""
+"""Next actions of a chain: the order of steps, and the release rule (invariant 4)."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -8,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sluice.contracts.plan import Plan, Retention, Source
-from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from sluice.contracts.templates.plan import Plan, Retention, Source
 from tests.draws import examples
 from tests.unit.wfms.chains.plans import DELETE_ALL, plan, plans, step, three_steps
 from tests.unit.wfms.chains.simulation import INPUT, Simulation, uid_of
@@ -22,7 +21,7 @@ def run_step(chain: Simulation, name: str, failed_jobs: int = 0) -> None:
     chain.end(name, StepState.FINISHED, failed_jobs)
 
 
-def test_only_two_generations_are_kept_and_the_first_input_goes_last() -> None:
+def test_data_sets_are_released_after_their_downstream_steps_and_the_input_last() -> None:
     chain = Simulation(three_steps(retention=DELETE_ALL))
     run_step(chain, "decode")
     assert chain.released == []
@@ -37,7 +36,7 @@ def test_only_two_generations_are_kept_and_the_first_input_goes_last() -> None:
     assert chain.released[4:] == [INPUT]
 
 
-def test_logs_of_a_step_with_failed_jobs_stay() -> None:
+def test_logs_of_a_step_with_failed_jobs_are_kept() -> None:
     chain = Simulation(three_steps(retention=DELETE_ALL))
     run_step(chain, "decode", failed_jobs=1)
     run_step(chain, "filter")
@@ -46,7 +45,7 @@ def test_logs_of_a_step_with_failed_jobs_stay() -> None:
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_the_input_stays_where_somebody_else_needs_it(kept: bool) -> None:
+def test_input_is_kept_while_another_chain_needs_it(kept: bool) -> None:
     wanted = plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL)
     chain = Simulation(wanted, input_kept=kept)
     run_step(chain, "only")
@@ -54,14 +53,14 @@ def test_the_input_stays_where_somebody_else_needs_it(kept: bool) -> None:
     assert (INPUT in chain.released) is not kept
 
 
-def test_an_output_taken_as_input_is_never_released() -> None:
+def test_output_of_another_chain_used_as_input_is_never_released() -> None:
     chain = Simulation(plan(step("only"), outputs=[("only", "out")]), input_type=DatasetType.OUTPUT)
     run_step(chain, "only")
     chain.uploaded(uid_of("only", "out"))
     assert chain.released == []
 
 
-def test_what_a_running_step_reads_stays_though_the_chain_is_failing() -> None:
+def test_input_of_a_running_step_is_kept_although_the_chain_is_failing() -> None:
     fork = plan(
         step("decode"),
         step("left", Source(step="decode", port="out")),
@@ -84,7 +83,7 @@ def test_what_a_running_step_reads_stays_though_the_chain_is_failing() -> None:
     }
 
 
-def test_a_start_broken_off_is_cleared_up_before_the_chain_ends() -> None:
+def test_interrupted_start_is_cleaned_up_before_the_chain_ends() -> None:
     chain = Simulation(three_steps())
     chain.try_start("decode")
     chain.doom(ChainState.CANCELED)
@@ -95,7 +94,7 @@ def test_a_start_broken_off_is_cleared_up_before_the_chain_ends() -> None:
     assert chain.started == []
 
 
-def test_a_failed_upload_keeps_outputs_input_and_logs() -> None:
+def test_failed_upload_keeps_outputs_input_and_logs() -> None:
     chain = Simulation(plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL))
     run_step(chain, "only")
     chain.doom(ChainState.FAILED)
@@ -104,7 +103,7 @@ def test_a_failed_upload_keeps_outputs_input_and_logs() -> None:
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_a_chain_canceled_while_it_uploads_gives_up_what_is_not_safe(kept: bool) -> None:
+def test_chain_canceled_during_upload_releases_outputs_that_are_not_uploaded(kept: bool) -> None:
     ends = [("left", "out"), ("right", "out"), ("used", "out")]
     chain = Simulation(plan(*(step(name) for name, _ in ends), outputs=ends, retention=DELETE_ALL))
     chain.view = replace(chain.view, kept=kept, used=frozenset({uid_of("used", "out")}))
@@ -121,7 +120,7 @@ def test_a_chain_canceled_while_it_uploads_gives_up_what_is_not_safe(kept: bool)
 
 
 def check_released(chain: Simulation) -> None:
-    """No data set is released that a step still needs, nor twice."""
+    """Check that no data set is released twice or while a step still needs it."""
     assert len(chain.released) == len(set(chain.released))
     for dataset in chain.view.datasets:
         if dataset.uid not in chain.released:
@@ -140,7 +139,7 @@ def check_released(chain: Simulation) -> None:
 
 
 def check_failures_can_run_again(chain: Simulation) -> None:
-    """What a step with failed jobs has read and written stays, and the first input."""
+    """Check that the inputs and outputs of steps with failed jobs are kept."""
     failed = {name for name, step in chain.view.steps.items() if step.failed_jobs}
     if not failed:
         return
@@ -152,7 +151,7 @@ def check_failures_can_run_again(chain: Simulation) -> None:
         assert touched.isdisjoint(chain.released)
 
 
-def test_inputs_of_failed_jobs_stay_until_somebody_decides() -> None:
+def test_inputs_of_failed_jobs_are_kept_until_a_person_decides() -> None:
     chain = Simulation(three_steps(retention=DELETE_ALL))
     passing = UUID(int=2)
     chain.view = replace(
@@ -177,14 +176,14 @@ def test_inputs_of_failed_jobs_stay_until_somebody_decides() -> None:
         uid_of("filter", "out"),
         INPUT,
         passing,
-    }, "the logs of the step with a failed job stay"
+    }, "only the logs of the step with a failed job are kept"
 
 
 @pytest.mark.parametrize(
     ("said", "copied", "goes"),
     [(True, False, True), (False, True, True), (False, False, False)],
 )
-def test_an_only_copy_is_deleted_only_where_the_template_says_so(
+def test_last_replica_of_the_input_is_deleted_only_if_the_template_says_so(
     said: bool, copied: bool, goes: bool
 ) -> None:
     retention = Retention(only_copies=said)
@@ -197,8 +196,7 @@ def test_an_only_copy_is_deleted_only_where_the_template_says_so(
 
 
 def check_given_up(chain: Simulation) -> None:
-    """Of a discarded chain that is over nothing is left but the logs of steps with failed jobs, and
-    an input that is kept."""
+    """Check that a discarded chain keeps only logs of failed jobs and an input to be kept."""
     for dataset in chain.view.datasets:
         if dataset.step is None:
             stays = chain.plan.retention.input == "keep"
@@ -208,7 +206,7 @@ def check_given_up(chain: Simulation) -> None:
         assert (dataset.uid in chain.released) is not stays, dataset
 
 
-def test_an_output_of_a_discarded_chain_stays_while_somebody_reads_it() -> None:
+def test_output_of_a_discarded_chain_is_kept_while_another_chain_reads_it() -> None:
     chain = Simulation(plan(step("only"), outputs=[("only", "out")], retention=DELETE_ALL))
     chain.view = replace(chain.view, used=frozenset({uid_of("only", "out")}))
     chain.discard()
@@ -223,7 +221,9 @@ def test_an_output_of_a_discarded_chain_stays_while_somebody_reads_it() -> None:
 
 @settings(max_examples=examples(300))
 @given(wanted=plans(), data=st.data())
-def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> None:
+def test_random_chain_without_failures_finishes_and_releases_its_data_sets(
+    wanted: Plan, data: st.DataObject
+) -> None:
     chain = Simulation(wanted)
     while chain.state is ChainState.IN_PROGRESS:
         possible = [("start", name) for name in chain.in_state(StepState.STARTING)]
@@ -241,7 +241,7 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
             chain.end(name, StepState.FINISHED, data.draw(st.integers(0, 1)))
         check_released(chain)
     assert sorted(chain.started) == sorted(step.name for step in wanted.steps), (
-        "every step starts exactly once"
+        "a step did not start exactly once"
     )
     assert set(chain.uploads) == chain.output_uids()
     safe: set[UUID] = set()
@@ -252,7 +252,9 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
             chain.doom(ChainState.CANCELED)
             assert chain.reached(ChainState.CANCELED)
             assert INPUT not in chain.released
-            assert chain.output_uids() - set(chain.released) == safe, "what is safe stays"
+            assert chain.output_uids() - set(chain.released) == safe, (
+                "uploaded outputs must be kept"
+            )
             return
         chain.uploaded(uid)
         safe.add(uid)
@@ -267,7 +269,7 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
         if dataset.step is not None and dataset.port is not None
     }
     assert between - set(chain.released) == chain.output_uids(), (
-        "all but the outputs are released in the end"
+        "all data sets but the outputs must be released"
     )
     assert (INPUT in chain.released) is (wanted.retention.input == "delete")
     chain.discard()
@@ -276,7 +278,9 @@ def test_random_chains_without_trouble(wanted: Plan, data: st.DataObject) -> Non
 
 @settings(max_examples=examples(300))
 @given(wanted=plans(), data=st.data())
-def test_random_chains_with_failures_and_cancels(wanted: Plan, data: st.DataObject) -> None:
+def test_random_chain_with_failures_ends_and_releases_its_data_sets(
+    wanted: Plan, data: st.DataObject
+) -> None:
     chain = Simulation(wanted)
     while chain.state is ChainState.IN_PROGRESS:
         possible = [("start", name) for name in chain.in_state(StepState.STARTING)]
@@ -316,5 +320,5 @@ def test_random_chains_with_failures_and_cancels(wanted: Plan, data: st.DataObje
         for dataset in chain.view.datasets
         if dataset.step is not None and dataset.port is not None
     }
-    assert between <= set(chain.released), "a chain that fails gives up everything in between"
+    assert between <= set(chain.released), "a failed chain must release its intermediate data sets"
     assert len(chain.started) == len(set(chain.started))

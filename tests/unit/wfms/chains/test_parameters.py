@@ -1,13 +1,13 @@
-"""Parameters: checked, completed, filled in."""
+"""Parameters of chains: checks, defaults, and arguments of steps."""
 
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.needs import Needs
-from sluice.contracts.parameters import describe, findings, fits
-from sluice.contracts.plan import Constant, Parameter, ParameterRef, Plan
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.templates.parameters import describe, findings, fits
+from sluice.contracts.templates.plan import Constant, Parameter, ParameterRef, Plan
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.domain.parameters import arguments, complete, given_files
 
@@ -44,12 +44,12 @@ ENUM = {"type": "enum", "symbols": ["file:///wf.cwl#mode/fast", "slow"]}
         ("file:///types.yml#point", [{"x": 1}, 7], []),
     ],
 )
-def test_types(kind: Any, good: list[Any], bad: list[Any]) -> None:
+def test_value_fits_a_cwl_type(kind: Any, good: list[Any], bad: list[Any]) -> None:
     assert [value for value in good if not fits(value, kind)] == []
     assert [value for value in bad if fits(value, kind)] == []
 
 
-def test_types_in_words() -> None:
+def test_types_are_described_in_words() -> None:
     assert (
         describe(["null", {"type": "array", "items": ENUM}])
         == "null or a list of one of fast, slow"
@@ -76,7 +76,7 @@ WORKFLOW = plan(
 )
 
 
-def test_all_findings_at_once() -> None:
+def test_findings_list_all_wrong_parameters() -> None:
     there = "cut (int, has to be given), maybe (string?), scale (float)"
     wrong = [
         finding.message for finding in findings(WORKFLOW, {"scale": "big", "speed": 1, "maybee": 2})
@@ -92,7 +92,7 @@ def test_all_findings_at_once() -> None:
     assert shown.message == "parameter 'cut' must be int, not [true, null, \"ü\"]"
 
 
-def test_values_given_defaults_and_constants_become_arguments() -> None:
+def test_parameters_defaults_and_constants_become_arguments() -> None:
     params = complete(WORKFLOW, {"cut": 2})
     assert params == {"cut": 2, "scale": 1.5, "maybe": None}
     assert arguments(WORKFLOW, WORKFLOW.steps[0], params) == {
@@ -104,18 +104,18 @@ def test_values_given_defaults_and_constants_become_arguments() -> None:
     assert arguments(WORKFLOW, WORKFLOW.steps[0], {})["scale"] == 1.5
 
 
-def test_what_was_given_comes_before_defaults_and_what_was_not_has_no_value() -> None:
+def test_given_values_override_defaults_and_missing_values_stay_absent() -> None:
     assert complete(WORKFLOW, {"scale": 3.0}) == {"scale": 3.0, "maybe": None}
 
 
-def test_null_takes_the_default() -> None:
+def test_null_selects_the_default() -> None:
     params = complete(WORKFLOW, {"cut": 2, "scale": None})
     assert params == {"cut": 2, "scale": 1.5, "maybe": None}
     given = arguments(WORKFLOW, WORKFLOW.steps[0], {"cut": 2, "scale": None, "maybe": None})
     assert given == {"cut": 2, "scale": 1.5, "maybe": None, "fixed": [1]}
 
 
-def test_files_are_those_that_were_given() -> None:
+def test_given_files_are_those_that_are_not_null() -> None:
     files = {name: Parameter(type="File") for name in ("mask", "none")}
     wf = plan(
         step("only"), outputs=[("only", "out")], parameters={**files, "cut": Parameter(type="int")}
@@ -144,8 +144,8 @@ def over_lists(**more: Any) -> Plan:
     return plan(sweep, outputs=[("sweep", "out")], parameters=parameters)
 
 
-def test_lists_that_a_step_takes_together_are_equally_long() -> None:
-    """Where it takes each with each, they may have any length."""
+def test_lists_that_a_step_pairs_must_have_equal_lengths() -> None:
+    """In a cross product, they may have any length."""
     assert findings(over_lists(), {"cuts": [3, 4]}) == []
     [wrong] = findings(over_lists(), {"cuts": [3, 4, 5]})
     assert wrong.message == (
@@ -156,8 +156,8 @@ def test_lists_that_a_step_takes_together_are_equally_long() -> None:
     assert findings(over_lists(cross=["cut", "word", "fixed"]), {"cuts": []}) == []
 
 
-def test_a_list_that_is_scattered_over_is_given() -> None:
-    assert findings(over_lists(), {"cuts": [3, 4], "words": None}) == [], "null takes the default"
+def test_list_that_a_step_scatters_over_must_be_given() -> None:
+    assert findings(over_lists(), {"cuts": [3, 4], "words": None}) == [], "null selects the default"
     optional = over_lists()
     optional.parameters["words"] = Parameter(type="string[]?")
     [wrong] = findings(optional, {"cuts": [3, 4]})

@@ -1,13 +1,13 @@
-"""How the reason is told for which tasks are ranked higher."""
+"""Reason for higher ranks at a high watermark."""
 
 from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.datasets import Storage, WaterMarks
-from sluice.contracts.states import StorageType
-from wfms.chains.domain.relief import reason_of
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import Storage, WaterMarks
+from wfms.chains.domain.water_mark_reasons import reason_of
 
 BUFFER = Storage(
     id=UUID(int=1),
@@ -29,7 +29,9 @@ BUFFER = Storage(
         (9.0, None, "9 bytes"),
     ],
 )
-def test_the_mark_is_told_as_it_was_set(high: float, capacity: int | None, told: str) -> None:
+def test_reason_shows_the_watermark_as_it_was_set(
+    high: float, capacity: int | None, told: str
+) -> None:
     since = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     marks = WaterMarks(low=high / 2, high=high)
     storage = BUFFER.model_copy(

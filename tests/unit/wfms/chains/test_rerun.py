@@ -1,12 +1,12 @@
-"""What a rerun does, for any plan, however its chain ended and whatever is left of it."""
+"""Properties of reruns for any plan, any end of its chain, and any data that is left."""
 
 from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.plan import Plan
-from sluice.contracts.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState, DatasetType, StepState
+from sluice.contracts.templates.plan import Plan
 from tests.unit.wfms.chains.plans import plans
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
 from wfms.chains.domain.graph import output_ports, readers
@@ -18,7 +18,7 @@ READY = ChainDatasetStatus.READY
 
 @st.composite
 def chains(draw: st.DrawFn) -> ChainView:
-    """Over, in any way that can be: a step that finished has sources that did."""
+    """Draw an ended chain, in which a finished step has only finished sources."""
     plan = draw(plans())
     steps: dict[str, StepView] = {}
     while len(steps) < len(plan.steps):
@@ -69,7 +69,7 @@ def followers(plan: Plan, name: str) -> set[str]:
     return direct.union(*(followers(plan, follower) for follower in direct))
 
 
-def planned(
+def rerun_of(
     chain: ChainView,
     there: set[UUID],
     *,
@@ -87,7 +87,7 @@ def planned(
 
 
 @given(chains(), st.data())
-def test_every_step_that_runs_finds_what_it_reads_and_every_output_is_had(
+def test_each_step_of_a_rerun_finds_its_inputs_and_each_output_exists(
     chain: ChainView, data: st.DataObject
 ) -> None:
     there = set(
@@ -95,7 +95,7 @@ def test_every_step_that_runs_finds_what_it_reads_and_every_output_is_had(
     )
     failed_only = data.draw(st.booleans())
     from_step = None if failed_only else data.draw(st.sampled_from([None, *chain.steps]))
-    rerun = planned(chain, there, from_step=from_step, failed_only=failed_only)
+    rerun = rerun_of(chain, there, from_step=from_step, failed_only=failed_only)
     if rerun is None:
         return
     known = {(dataset.step, dataset.port): dataset for dataset in chain.datasets}
@@ -121,9 +121,9 @@ def test_every_step_that_runs_finds_what_it_reads_and_every_output_is_had(
 
 
 @given(chains())
-def test_nothing_runs_that_need_not_where_everything_is_there(chain: ChainView) -> None:
+def test_rerun_of_failures_runs_no_other_steps_if_all_data_exist(chain: ChainView) -> None:
     there = {INPUT, *(dataset.uid for dataset in chain.datasets)}
-    rerun = planned(chain, there, from_step=None, failed_only=True)
+    rerun = rerun_of(chain, there, from_step=None, failed_only=True)
     if rerun is None:
         return
     failed = {
@@ -142,14 +142,13 @@ def test_nothing_runs_that_need_not_where_everything_is_there(chain: ChainView) 
 
 
 @given(chains(), st.data())
-def test_nobody_waits_for_a_file_that_is_gone(chain: ChainView, data: st.DataObject) -> None:
-    """Invariant 4, however much of the chain is released: where one that runs would read, or make
-    again, what is gone, it and those behind it find their finished jobs as they were."""
+def test_rerun_never_waits_for_released_files(chain: ChainView, data: st.DataObject) -> None:
+    """Invariant 4: steps that would need released files take over their finished jobs."""
     uids = {dataset.uid for dataset in chain.datasets}
     released = data.draw(st.sets(st.sampled_from(sorted(uids)))) if uids else set()
     failed_only = data.draw(st.booleans())
     from_step = None if failed_only else data.draw(st.sampled_from([None, *chain.steps]))
-    rerun = planned(
+    rerun = rerun_of(
         chain,
         {INPUT, *uids},
         from_step=from_step,
@@ -160,7 +159,7 @@ def test_nobody_waits_for_a_file_that_is_gone(chain: ChainView, data: st.DataObj
         return
     assert rerun.missing == ()
     places = {(d.step, d.port) for d in chain.datasets if d.uid in released}
-    #: Data sets of the rerun in which files may be gone.
+    #: Data sets of the rerun that may lack files.
     lacking = {place for place in places if place[0] not in rerun.runs or place[0] in rerun.by_jobs}
     for name in rerun.runs:
         sources = chain.plan.step(name).sources
@@ -173,9 +172,9 @@ def test_nobody_waits_for_a_file_that_is_gone(chain: ChainView, data: st.DataObj
 
 
 @given(chains())
-def test_where_nothing_is_gone_all_is_as_without(chain: ChainView) -> None:
+def test_rerun_takes_over_jobs_only_for_uploads_if_no_files_are_released(chain: ChainView) -> None:
     there = {INPUT, *(dataset.uid for dataset in chain.datasets)}
     for failed_only in (False, True):
-        rerun = planned(chain, there, from_step=None, failed_only=failed_only)
+        rerun = rerun_of(chain, there, from_step=None, failed_only=failed_only)
         if rerun is not None and not failed_only:
             assert {rerun.runs[name] for name in rerun.by_jobs} <= {NOT_UPLOADED}

@@ -1,13 +1,13 @@
-"""How many jobs a rerun is said to run, before it does."""
+"""Number of jobs that a rerun announces before it starts."""
 
 from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.plan import Plan, Source
-from sluice.contracts.states import TaskMode, TaskState
-from sluice.contracts.tasks import TaskStatus
+from sluice.contracts.common.states import TaskMode, TaskState
+from sluice.contracts.jobs.tasks import TaskStatus
+from sluice.contracts.templates.plan import Plan, Source
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.domain.rerun import Rerun, RerunRequest
 from wfms.chains.domain.rerun_counts import step_of_rerun
@@ -35,10 +35,10 @@ def status(name: str, state: TaskState, finished: int, *, failed: int = 0) -> Ta
     )
 
 
-def told(
+def announced_jobs(
     *statuses: TaskStatus, runs: str = "upper number", by_jobs: str = "", cut: int = 1
 ) -> dict[str, tuple[int | None, int]]:
-    """Jobs and those taken over, of the steps that run."""
+    """Return the numbers of jobs and of jobs taken over for each step that runs."""
     rerun = Rerun(
         runs=dict.fromkeys(runs.split(), "asked for"),
         by_jobs=frozenset(by_jobs.split()),
@@ -51,17 +51,17 @@ def told(
     return {one.name: (one.jobs, one.taken) for one in found if one.runs}
 
 
-def test_what_finished_with_all_its_jobs_is_said_to_have_as_many() -> None:
+def test_rerun_of_a_finished_step_announces_the_same_number_of_jobs() -> None:
     done = [status(one, TaskState.FINISHED, 30) for one in ("upper", "number")]
-    assert told(*done) == {"upper": (30, 0), "number": (30, 0)}
-    assert told(*done, runs="number") == {"number": (30, 0)}
+    assert announced_jobs(*done) == {"upper": (30, 0), "number": (30, 0)}
+    assert announced_jobs(*done, runs="number") == {"number": (30, 0)}
 
 
-def test_jobs_that_are_taken_over_are_not_run() -> None:
+def test_jobs_taken_over_are_not_announced_as_jobs_to_run() -> None:
     upper = status("upper", TaskState.FAILED, 28, failed=2)
     number = status("number", TaskState.FINISHED, 29, failed=1)
-    assert told(upper, runs="upper", by_jobs="upper") == {"upper": (2, 28)}
-    assert told(number, runs="number", by_jobs="number") == {"number": (1, 29)}
+    assert announced_jobs(upper, runs="upper", by_jobs="upper") == {"upper": (2, 28)}
+    assert announced_jobs(number, runs="number", by_jobs="number") == {"number": (1, 29)}
 
 
 @pytest.mark.parametrize(
@@ -72,24 +72,27 @@ def test_jobs_that_are_taken_over_are_not_run() -> None:
         (status("upper", TaskState.FAILED, 28, failed=2), TaskState.CANCELED),
     ],
 )
-def test_a_step_that_will_be_given_more_is_not_said_to_have_as_many(
+def test_step_that_will_get_more_input_has_an_unknown_number_of_jobs(
     upper: TaskStatus, number: TaskState
 ) -> None:
-    found = told(upper, status("number", number, 27), by_jobs="upper number")
+    found = announced_jobs(upper, status("number", number, 27), by_jobs="upper number")
     assert found["number"] == (None, 27)
 
 
-def test_of_what_is_made_anew_no_job_is_taken_over() -> None:
+def test_step_with_new_input_takes_over_no_jobs() -> None:
     upper = status("upper", TaskState.FINISHED, 29, failed=1)
     number = status("number", TaskState.FINISHED, 29)
-    assert told(upper, number, by_jobs="number", cut=2) == {"upper": (30, 0), "number": (None, 0)}
+    assert announced_jobs(upper, number, by_jobs="number", cut=2) == {
+        "upper": (30, 0),
+        "number": (None, 0),
+    }
 
 
-def test_other_parameters_may_make_it_more_or_less() -> None:
+def test_downstream_of_changed_parameters_has_an_unknown_number_of_jobs() -> None:
     done = [status(one, TaskState.FINISHED, 30) for one in ("upper", "number")]
-    assert told(*done, cut=2) == {"upper": (30, 0), "number": (None, 0)}
+    assert announced_jobs(*done, cut=2) == {"upper": (30, 0), "number": (None, 0)}
 
 
-def test_nothing_is_said_of_what_is_not_known() -> None:
-    assert told() == {"upper": (None, 0), "number": (None, 0)}
-    assert told(status("upper", TaskState.FINISHED, 30))["number"] == (None, 0)
+def test_number_of_jobs_without_status_is_unknown() -> None:
+    assert announced_jobs() == {"upper": (None, 0), "number": (None, 0)}
+    assert announced_jobs(status("upper", TaskState.FINISHED, 30))["number"] == (None, 0)

@@ -1,11 +1,20 @@
-"""What a rerun does, rule by rule, with the reasons that it tells."""
+"""The rules of a rerun, with the reasons that it gives."""
 
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.plan import (
+from sluice.contracts.common.states import (
+    ChainDatasetStatus,
+    ChainState,
+    DatasetType,
+    InputMode,
+    Pick,
+    StepState,
+    TaskMode,
+)
+from sluice.contracts.templates.plan import (
     Batch,
     MergeGroups,
     Parameter,
@@ -15,15 +24,6 @@ from sluice.contracts.plan import (
     Source,
     StepInput,
     StepOutput,
-)
-from sluice.contracts.states import (
-    ChainDatasetStatus,
-    ChainState,
-    DatasetType,
-    InputMode,
-    Pick,
-    StepState,
-    TaskMode,
 )
 from tests.unit.wfms.chains.plans import DATA, plan, step, three_steps
 from wfms.chains.domain.chain import ChainView, DatasetView, StepView
@@ -41,10 +41,10 @@ CHAIN, INPUT, FILE, OTHER = (UUID(int=number) for number in range(1, 5))
 FINISHED, FAILED, CANCELED = StepState.FINISHED, StepState.FAILED, StepState.CANCELED
 
 
-def over(
+def ended_chain(
     wf: Plan, *states: StepState, uploaded: bool = False, sent: bool = True, failed_jobs: int = 0
 ) -> ChainView:
-    """A chain of this plan that has ended, its steps so; each has written all its outputs."""
+    """Return an ended chain with steps in these states; each step has written all its outputs."""
     steps = [StepView(state, tried=True, sent=sent, failed_jobs=failed_jobs) for state in states]
     ports = [(step.name, output.port) for step in wf.steps for output in step.outputs]
     done = set(states) == {FINISHED}
@@ -72,8 +72,10 @@ def rerun(
     after: Any = None,
     **wish: Any,
 ) -> Rerun:
-    """``lacking``: data sets, by the number of their uid, that are not there any more;
-    ``released``: those that have files which are not."""
+    """Plan a rerun.
+
+    ``lacking`` are the numbers of data sets that are gone, ``released`` of those that lack files.
+    """
     there = {INPUT, FILE, *(dataset.uid for dataset in chain.datasets)} - {
         UUID(int=number) for number in lacking
     }
@@ -85,12 +87,12 @@ def rerun(
     )
 
 
-def given(uid: UUID) -> dict[str, Any]:
+def file_value(uid: UUID) -> dict[str, Any]:
     return {"class": "File", "dataset": str(uid)}
 
 
 def with_parameters() -> Plan:
-    """left has the parameter ``cut``, right reads the file ``masks``; last reads left."""
+    """Return a plan: left has the parameter cut, right reads the file masks, last reads left."""
     return plan(
         step("left", arguments={"cut": ParameterRef(name="cut")}),
         step("right", Source(step=None, port="masks")),
@@ -100,13 +102,13 @@ def with_parameters() -> Plan:
     )
 
 
-BEFORE = {"cut": 3, "masks": given(FILE)}
+BEFORE = {"cut": 3, "masks": file_value(FILE)}
 THE_FILE = "the file that is its parameter masks"
 
 
-def test_where_all_finished_everything_runs_again() -> None:
+def test_finished_chain_runs_again_completely() -> None:
     assert rerun(
-        over(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
+        ended_chain(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
     ).runs == dict.fromkeys(("decode", "filter", "merge"), "asked for")
 
 
@@ -114,30 +116,34 @@ def test_where_all_finished_everything_runs_again() -> None:
     ("after", "runs"),
     [
         ({"cut": 4}, {"left": "it has other parameters", "last": "it reads what step left writes"}),
-        ({"masks": given(OTHER)}, {"right": "it has other parameters"}),
+        ({"masks": file_value(OTHER)}, {"right": "it has other parameters"}),
     ],
 )
-def test_other_parameters_have_those_run_that_have_them(
+def test_changed_parameters_rerun_the_steps_that_use_them(
     after: dict[str, Any], runs: dict[str, str]
 ) -> None:
-    chain = over(with_parameters(), FINISHED, FINISHED, FINISHED, uploaded=True)
+    chain = ended_chain(with_parameters(), FINISHED, FINISHED, FINISHED, uploaded=True)
     assert rerun(chain, before=BEFORE, after=BEFORE | after).runs == runs
-    with_jobs = over(with_parameters(), FINISHED, FINISHED, FINISHED, uploaded=True, failed_jobs=1)
+    with_jobs = ended_chain(
+        with_parameters(), FINISHED, FINISHED, FINISHED, uploaded=True, failed_jobs=1
+    )
     again = rerun(with_jobs, before=BEFORE, after=BEFORE | after, failed_only=True)
     assert again.by_jobs == again.runs.keys() - {
         name for name, why in runs.items() if "parameters" in why
     }
 
 
-def test_that_parameters_are_others_is_said_before_that_jobs_failed() -> None:
-    chain = over(with_parameters(), FINISHED, FINISHED, FINISHED, uploaded=True, failed_jobs=1)
+def test_changed_parameters_are_a_reason_before_failed_jobs() -> None:
+    chain = ended_chain(
+        with_parameters(), FINISHED, FINISHED, FINISHED, uploaded=True, failed_jobs=1
+    )
     again = rerun(chain, before=BEFORE, after=BEFORE | {"cut": 4}, failed_only=True)
     assert again.runs["left"] == "it has other parameters"
     assert again.runs["right"] == "1 of its jobs failed"
 
 
-def test_a_step_that_was_asked_for_is_one_of_the_chain_and_the_only_beginning() -> None:
-    chain = over(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
+def test_requested_first_step_must_exist_and_excludes_failed_only() -> None:
+    chain = ended_chain(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
     assert rerun(chain, from_step="decode").runs["merge"] == "it reads what step filter writes"
     assert rerun(chain, from_step="filter").runs == {
         "filter": "asked for",
@@ -149,39 +155,39 @@ def test_a_step_that_was_asked_for_is_one_of_the_chain_and_the_only_beginning() 
         rerun(chain, from_step="filter", failed_only=True)
     with pytest.raises(NothingFailed):
         rerun(chain, failed_only=True)
-    some = over(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True, failed_jobs=2)
+    some = ended_chain(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True, failed_jobs=2)
     assert rerun(some, failed_only=True).runs["filter"] == "2 of its jobs failed"
 
 
-def test_what_did_not_finish_runs_whatever_was_asked_for() -> None:
-    chain = over(three_steps(), FINISHED, CANCELED, CANCELED)
+def test_unfinished_steps_run_whichever_step_is_requested() -> None:
+    chain = ended_chain(three_steps(), FINISHED, CANCELED, CANCELED)
     assert rerun(chain, from_step="merge").runs == {
         "filter": "it was canceled, or never began",
         "merge": "asked for",
     }
 
 
-def test_what_is_taken_over_is_read_or_an_output_of_both() -> None:
-    chain = over(with_parameters(), FAILED, FINISHED, CANCELED, uploaded=True)
+def test_rerun_takes_over_data_sets_that_it_reads_or_gives_as_outputs() -> None:
+    chain = ended_chain(with_parameters(), FAILED, FINISHED, CANCELED, uploaded=True)
     assert rerun(chain, before=BEFORE).reads == {("right", "out")}
-    chain = over(three_steps(), FINISHED, FINISHED, FAILED)
+    chain = ended_chain(three_steps(), FINISHED, FINISHED, FAILED)
     assert rerun(chain).reads == {("filter", "out")}
     assert rerun(chain, from_step="filter").reads == {("decode", "out")}, (
-        "what runs is not taken over"
+        "the output of a step that runs is not taken over"
     )
 
 
-def test_what_is_gone_is_made_again_from_the_nearest_that_is_there() -> None:
-    chain = over(three_steps(), FINISHED, FINISHED, FAILED)
+def test_missing_data_are_made_again_from_the_nearest_existing_data() -> None:
+    chain = ended_chain(three_steps(), FINISHED, FINISHED, FAILED)
     assert rerun(chain, lacking=(10,)).runs == {"merge": "it failed"}
     assert rerun(chain, lacking=(10, 11)).runs == {
         "decode": "what it wrote for step filter is not there any more",
         "filter": "what it wrote for step merge is not there any more",
         "merge": "it failed",
     }
-    finished = over(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
+    finished = ended_chain(three_steps(), FINISHED, FINISHED, FINISHED, uploaded=True)
     assert rerun(finished, from_step="merge", lacking=(12,)).runs == {"merge": "asked for"}
-    parted = over(with_parameters(), FINISHED, FAILED, FINISHED, uploaded=True)
+    parted = ended_chain(with_parameters(), FINISHED, FAILED, FINISHED, uploaded=True)
     assert (
         rerun(parted, before=BEFORE, lacking=(12,)).runs["last"]
         == "its output is not there any more"
@@ -192,48 +198,50 @@ ONE = plan(step("only"), outputs=[("only", "out")])
 BESIDE = step("beside")
 
 
-def only(**more: Any) -> PlanStep:
+def only_step(**more: Any) -> PlanStep:
     return step("only").model_copy(update=more)
 
 
 @pytest.mark.parametrize(
     ("one", "sent", "jobs"),
     [
-        (only(), True, True),
-        (only(), False, False),
-        (only(mode=TaskMode.MERGE), True, False),
-        (only(batch=Batch(files=2)), True, False),
-        (only(single=True), True, False),
+        (only_step(), True, True),
+        (only_step(), False, False),
+        (only_step(mode=TaskMode.MERGE), True, False),
+        (only_step(batch=Batch(files=2)), True, False),
+        (only_step(single=True), True, False),
         (step("only", pick=Pick.FIRST), True, False),
-        (only(outputs=[StepOutput(port="out", spread=True)]), True, False),
+        (only_step(outputs=[StepOutput(port="out", spread=True)]), True, False),
     ],
 )
-def test_jobs_are_taken_over_where_each_has_a_number_and_outputs_of_its_own(
+def test_jobs_are_taken_over_only_if_each_has_its_own_number_and_outputs(
     one: PlanStep, sent: bool, jobs: bool
 ) -> None:
-    chain = over(ONE.model_copy(update={"steps": [one, BESIDE]}), FINISHED, FAILED, sent=sent)
+    chain = ended_chain(
+        ONE.model_copy(update={"steps": [one, BESIDE]}), FINISHED, FAILED, sent=sent
+    )
     again = rerun(chain)
     assert again.runs["only"] == NOT_UPLOADED
     assert again.by_jobs == ({"only"} if jobs else set())
 
 
-def test_of_a_failed_step_jobs_are_taken_over_only_where_that_was_asked_for() -> None:
-    chain = over(ONE, FAILED)
+def test_jobs_of_a_failed_step_are_taken_over_only_if_requested() -> None:
+    chain = ended_chain(ONE, FAILED)
     assert rerun(chain).by_jobs == set()
     assert rerun(chain, failed_only=True).by_jobs == {"only"}
 
 
-def test_jobs_are_taken_over_only_where_all_that_they_wrote_is_there() -> None:
-    chain = over(plan(step("only", DATA, "a", "b"), outputs=[("only", "a")]), FAILED)
+def test_jobs_are_taken_over_only_if_all_their_outputs_exist() -> None:
+    chain = ended_chain(plan(step("only", DATA, "a", "b"), outputs=[("only", "a")]), FAILED)
     assert rerun(chain, failed_only=True).by_jobs == {"only"}
     for lacking in (10, 11):
         assert rerun(chain, failed_only=True, lacking=(lacking,)).by_jobs == set()
 
 
-def test_what_cannot_be_had_is_told_of_steps_that_need_it_alone() -> None:
-    chain = over(with_parameters(), FINISHED, FAILED, FINISHED, uploaded=True)
+def test_missing_input_is_reported_only_for_steps_that_need_it() -> None:
+    chain = ended_chain(with_parameters(), FINISHED, FAILED, FINISHED, uploaded=True)
     assert rerun(chain, before=BEFORE, lacking=(INPUT.int,)).missing == (), (
-        "nothing that runs reads it"
+        "no step that runs reads it"
     )
     [sentence] = rerun(chain, before=BEFORE, lacking=(INPUT.int, FILE.int)).missing
     assert (
@@ -243,7 +251,7 @@ def test_what_cannot_be_had_is_told_of_steps_that_need_it_alone() -> None:
 
 
 def line(**last: Any) -> Plan:
-    """first → second → last, each reading the one before: data sets 10, 11 and 12."""
+    """Return first → second → last, with the data sets 10, 11 and 12."""
     return plan(
         step("first"),
         step("second", Source(step="first", port="out")),
@@ -256,11 +264,11 @@ GONE = "of what it wrote for step {} files are deleted"
 
 
 @pytest.mark.parametrize("failed_only", [False, True])
-def test_where_files_are_gone_a_step_that_did_not_finish_takes_its_finished_jobs_over(
+def test_unfinished_step_takes_over_its_finished_jobs_if_files_are_released(
     *, failed_only: bool
 ) -> None:
-    """What is gone they have read; those that failed find theirs."""
-    chain = over(line(), FINISHED, FAILED, CANCELED)
+    """The finished jobs have read the released files; the failed jobs find theirs."""
+    chain = ended_chain(line(), FINISHED, FAILED, CANCELED)
     again = rerun(chain, released=(10, 11), failed_only=failed_only)
     assert again.runs.keys() == {"second", "last"}
     assert again.by_jobs == {"second", "last"}
@@ -268,14 +276,14 @@ def test_where_files_are_gone_a_step_that_did_not_finish_takes_its_finished_jobs
     assert again.missing == ()
 
 
-def test_without_files_gone_it_runs_as_a_whole() -> None:
-    again = rerun(over(line(), FINISHED, FAILED, CANCELED))
+def test_unfinished_step_runs_completely_if_no_files_are_released() -> None:
+    again = rerun(ended_chain(line(), FINISHED, FAILED, CANCELED))
     assert again.runs.keys() == {"second", "last"}
     assert again.by_jobs == set()
 
 
-def test_a_step_that_is_asked_for_needs_all_files_so_those_before_run_again() -> None:
-    chain = over(line(), FINISHED, FINISHED, FAILED)
+def test_requested_step_makes_upstream_steps_with_released_files_run_again() -> None:
+    chain = ended_chain(line(), FINISHED, FINISHED, FAILED)
     again = rerun(chain, released=(10, 11), from_step="last")
     assert again.runs == {
         "first": GONE.format("second"),
@@ -285,29 +293,31 @@ def test_a_step_that_is_asked_for_needs_all_files_so_those_before_run_again() ->
     assert again.by_jobs == set()
 
 
-def test_a_step_that_makes_groups_needs_all_files_so_the_one_before_runs_again() -> None:
+def test_step_with_groups_makes_the_upstream_step_with_released_files_run_again() -> None:
     wf = line(mode=TaskMode.MERGE, groups=MergeGroups(files=3))
-    again = rerun(over(wf, FINISHED, FINISHED, FAILED), released=(11,), failed_only=True)
+    again = rerun(ended_chain(wf, FINISHED, FINISHED, FAILED), released=(11,), failed_only=True)
     assert again.runs.keys() == {"second", "last"}
     assert again.runs["second"] == GONE.format("last")
     assert again.reads == {("first", "out")}
-    assert again.by_jobs == set(), "its finished jobs gave files that are gone"
+    assert again.by_jobs == set(), "the files of its finished jobs are gone"
 
 
-def test_a_step_with_other_parameters_needs_all_files() -> None:
+def test_step_with_changed_parameters_makes_the_upstream_step_run_again() -> None:
     wf = plan(
         step("first"),
         step("last", Source(step="first", port="out"), arguments={"cut": ParameterRef(name="cut")}),
         outputs=[("last", "out")],
         parameters={"cut": Parameter(type="int")},
     )
-    again = rerun(over(wf, FINISHED, FAILED), released=(10,), before={"cut": 3}, after={"cut": 4})
+    again = rerun(
+        ended_chain(wf, FINISHED, FAILED), released=(10,), before={"cut": 3}, after={"cut": 4}
+    )
     assert again.runs["first"] == GONE.format("last")
     assert again.by_jobs == set()
 
 
-def test_who_gets_another_file_for_all_jobs_needs_all_files() -> None:
-    """Its finished jobs do not count then."""
+def test_step_with_a_new_shared_file_makes_the_upstream_step_run_again() -> None:
+    """Its finished jobs used the old file and do not count."""
     side = StepInput(port="table", source=Source(step="table", port="out"), mode=InputMode.ONE)
     wf = plan(
         step("first"),
@@ -315,7 +325,7 @@ def test_who_gets_another_file_for_all_jobs_needs_all_files() -> None:
         step("last", Source(step="first", port="out"), sides=[side]),
         outputs=[("last", "out")],
     )
-    kept = over(wf, FINISHED, FINISHED, FAILED)
+    kept = ended_chain(wf, FINISHED, FINISHED, FAILED)
     assert rerun(kept, released=(10,)).runs.keys() == {"last"}
     again = rerun(kept, released=(10,), lacking=(11,))
     assert again.runs["first"] == GONE.format("last")

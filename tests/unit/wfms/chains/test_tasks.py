@@ -1,14 +1,16 @@
-"""From a step of the plan to the task and its data sets."""
+"""Tasks and data sets of the steps of a plan."""
 
 from dataclasses import replace
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.bounds import MOST_ADDED, MOST_META
-from sluice.contracts.datasets import Storage
-from sluice.contracts.needs import Needs, Resources, Warm
-from sluice.contracts.plan import (
+from sluice.contracts.common.bounds import MAX_ADDED, MAX_META
+from sluice.contracts.common.states import DatasetType, DeviceType, InputMode, Pick, StorageType
+from sluice.contracts.data.datasets import Storage
+from sluice.contracts.jobs.needs import Needs, Resources, Warm
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.templates.plan import (
     Boundary,
     Constant,
     MergeGroups,
@@ -18,8 +20,6 @@ from sluice.contracts.plan import (
     StepInput,
     StepOutput,
 )
-from sluice.contracts.states import DatasetType, DeviceType, InputMode, Pick, StorageType
-from sluice.contracts.tasks import Task
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.chains.domain.identity import ChainKey, dataset_name, task_uid
 from wfms.chains.domain.storages import NoStorageOfType, choose_storage
@@ -58,7 +58,7 @@ def storage(
     )
 
 
-def test_ids_follow_from_what_they_stand_for() -> None:
+def test_identifiers_are_derived_from_their_contents() -> None:
     assert (
         ChainKey(UUID(int=1), UUID(int=2), 3, "").uid
         == ChainKey(UUID(int=1), UUID(int=2), 3, "").uid
@@ -75,7 +75,7 @@ def test_ids_follow_from_what_they_stand_for() -> None:
     assert dataset_name(CHAIN, "a", None) == f"{CHAIN}.a.logs"
 
 
-def test_no_two_data_sets_of_a_chain_have_one_name() -> None:
+def test_data_sets_of_a_chain_have_different_names() -> None:
     parts = ["a", "logs", "a.b", "logs.a", "b.logs", "a.b.c"]
     places = [
         (step, port)
@@ -85,7 +85,7 @@ def test_no_two_data_sets_of_a_chain_have_one_name() -> None:
     assert len({dataset_name(CHAIN, *place) for place in places}) == len(places)
 
 
-def test_every_field_of_a_step_reaches_its_task() -> None:
+def test_fields_of_a_step_are_copied_to_its_task() -> None:
     made = step(
         "filter",
         Source(step="decode", port="out"),
@@ -135,7 +135,7 @@ def test_every_field_of_a_step_reaches_its_task() -> None:
     assert (task.uid, task.template) == (task_uid(CHAIN, "filter"), "wf")
 
 
-def test_a_step_lies_behind_the_longest_way_to_it() -> None:
+def test_depth_of_a_step_is_its_longest_path_from_the_input() -> None:
     first, again = step("first"), step("again", Source(step="first", port="out"))
     side = StepInput(port="side", source=Source(step="again", port="out"), mode=InputMode.ALL)
     both = step("both", Source(step="first", port="out"), sides=[side])
@@ -144,7 +144,7 @@ def test_a_step_lies_behind_the_longest_way_to_it() -> None:
 
 
 def kind_of(name: str = "filter", *, tool: str = "ocr", **given: object) -> str | None:
-    """Of what is loaded for a task, whose tool loads what it is given at ``model``."""
+    """Return the kind of a task whose tool loads the argument ``model``."""
     made = step(
         name,
         needs=Needs(warm=Warm(key=["model"])),
@@ -162,13 +162,13 @@ def kind_of(name: str = "filter", *, tool: str = "ocr", **given: object) -> str 
     return task.needs.warm.kind
 
 
-def test_tasks_whose_tools_load_the_same_are_of_one_kind() -> None:
-    """Whatever their steps are called, and whatever else the jobs are given."""
+def test_tasks_whose_tools_load_the_same_have_the_same_kind() -> None:
+    """The names of their steps and the other arguments do not matter."""
     assert kind_of(model="a", page=1) == kind_of("other", model="a", page=2)
     assert len({kind_of(model="a"), kind_of(model="b"), kind_of(), kind_of(tool="x")}) == 4
 
 
-def test_data_sets_carry_the_input_s_description() -> None:
+def test_data_sets_inherit_the_description_of_the_input() -> None:
     workflow = plan(step("only"), outputs=[("only", "out")])
     output = new_dataset(ORIGIN, workflow, step="only", port="out", storage_url="file:///s")
     assert (output.type, output.period, output.run) == (DatasetType.INTERMEDIATE, "2024a", 7)
@@ -180,8 +180,8 @@ def test_data_sets_carry_the_input_s_description() -> None:
     assert "port" not in logs.meta
 
 
-def test_what_a_chain_said_of_its_output_is_not_inherited_by_the_next_chain() -> None:
-    """Its name above all: all that the next one writes would be called so."""
+def test_output_description_is_not_inherited_by_the_next_chain() -> None:
+    """Otherwise all outputs of the next chain would have the name of this output."""
     own = {
         "chain": "before",
         "template": "t",
@@ -202,9 +202,9 @@ def test_what_a_chain_said_of_its_output_is_not_inherited_by_the_next_chain() ->
     ] == ("week.1.report.last_out")
 
 
-def test_a_description_stored_before_there_were_bounds_is_not_inherited() -> None:
-    """It could not be registered again, and the chain would fail."""
-    old = replace(ORIGIN, meta={"notes": "x" * (MOST_META + MOST_ADDED)})
+def test_description_beyond_the_bounds_is_not_inherited() -> None:
+    """Such a description of an old release could not be registered again; the chain would fail."""
+    old = replace(ORIGIN, meta={"notes": "x" * (MAX_META + MAX_ADDED)})
     made = new_dataset(
         old,
         plan(step("only"), outputs=[("only", "out")]),
@@ -214,10 +214,10 @@ def test_a_description_stored_before_there_were_bounds_is_not_inherited() -> Non
     )
     assert "notes" not in made.meta
     assert made.meta["not_inherited"].startswith(
-        f"metadata may have {MOST_META + MOST_ADDED} bytes as JSON"
+        f"metadata may have {MAX_META + MAX_ADDED} bytes as JSON"
     )
     assert made.meta["chain"] == str(CHAIN)
-    largest = replace(ORIGIN, meta={"notes": "x" * (MOST_META - 20)})
+    largest = replace(ORIGIN, meta={"notes": "x" * (MAX_META - 20)})
     made = new_dataset(
         largest,
         plan(step("only"), outputs=[("only", "out")]),
@@ -228,14 +228,14 @@ def test_a_description_stored_before_there_were_bounds_is_not_inherited() -> Non
     assert "notes" in made.meta
 
 
-def test_names_that_make_no_data_set_are_found() -> None:
+def test_names_that_make_no_data_set_name_are_reported() -> None:
     assert name_findings(CHAIN, plan(step("fine"), outputs=[("fine", "out")])) == []
     wrong = name_findings(CHAIN, plan(step("a/b"), outputs=[("a/b", "out")]))
     assert len(wrong) == 2
     assert "step 'a/b' with its port 'out' cannot name a data set" in wrong[0].message
 
 
-def test_the_storage_with_the_most_room() -> None:
+def test_storage_with_the_most_free_space_is_chosen() -> None:
     full, small, large = (
         storage("full", used=5, capacity=5),
         storage("s", capacity=5),
@@ -264,21 +264,21 @@ def test_the_storage_with_the_most_room() -> None:
         choose_storage(StorageType.LOGS, [])
 
 
-def test_storage_without_room_for_large_files_takes_data_where_there_is_no_other() -> None:
+def test_storage_too_small_for_large_files_is_the_last_choice() -> None:
     small, large = storage("s", capacity=5), storage("l", capacity=100)
     told = large.model_copy(update={"full": "72 GB free, 9.0 PB needed", "full_for": 2**53})
     assert choose_storage(StorageType.LOGS, [told, small]) is small
     assert choose_storage(StorageType.LOGS, [told]) is told
 
 
-def test_a_storage_of_another_type_is_never_chosen() -> None:
+def test_storage_of_another_type_is_never_chosen() -> None:
     logs, outputs = storage("l", capacity=5), storage("o", StorageType.OUTPUT)
     assert choose_storage(StorageType.LOGS, [outputs, logs]) is logs
     with pytest.raises(NoStorageOfType, match="type intermediate: none is registered"):
         choose_storage(StorageType.INTERMEDIATE, [outputs, logs])
 
 
-def test_a_file_that_was_not_given_makes_way_for_the_next_source() -> None:
+def test_missing_file_parameter_makes_way_for_the_next_source() -> None:
     own, made, more = (
         Source(step=None, port="own"),
         Source(step="make", port="out"),

@@ -1,10 +1,10 @@
-"""The tables of moves: complete, and final states are ends."""
+"""State transitions of chains, steps and data sets."""
 
 from enum import StrEnum
 
 import pytest
 
-from sluice.contracts.states import ChainDatasetStatus, ChainState, StepState
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState, StepState
 from wfms.chains.domain.transitions import CHAIN_MOVES, DATASET_MOVES, STEP_MOVES
 
 
@@ -24,7 +24,7 @@ def reachable(moves: dict[StrEnum, frozenset[StrEnum]], first: StrEnum) -> set[S
         (DATASET_MOVES, ChainDatasetStatus.IN_PROGRESS),
     ],
 )
-def test_every_state_can_be_reached(
+def test_each_state_can_be_reached(
     moves: dict[StrEnum, frozenset[StrEnum]], first: StrEnum
 ) -> None:
     assert list(moves) == list(type(first))
@@ -32,6 +32,6 @@ def test_every_state_can_be_reached(
 
 
 @pytest.mark.parametrize("state", [*ChainState, *StepState])
-def test_final_states_are_ends_and_no_others(state: ChainState | StepState) -> None:
+def test_final_states_have_no_transitions(state: ChainState | StepState) -> None:
     targets = CHAIN_MOVES[state] if isinstance(state, ChainState) else STEP_MOVES[state]
     assert state.final is (not targets)

@@ -1,4 +1,4 @@
-"""When templates are due, and which standing data sets are theirs."""
+"""Triggers of templates, and the append-only data sets that belong to them."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -6,13 +6,13 @@ from uuid import UUID
 
 import pytest
 
-from sluice.contracts.append_only import GrowthTrigger, SliceConsumer, SliceOf, Trigger
-from sluice.contracts.append_only_list import AppendOnlyDataset
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.matching import due_text, objection_to
-from sluice.contracts.plan import Equals
-from sluice.contracts.states import DatasetState, DatasetType
-from sluice.contracts.templates import Template
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.append_only import GrowthTrigger, SliceConsumer, SliceOf, Trigger
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.matching import due_text, objection_to
+from sluice.contracts.templates.plan import Equals
+from sluice.contracts.templates.templates import Template
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.intake.domain.due import due_templates, is_due, outcome_of, sets_of
 from wfms.intake.domain.matching import Matched, NotMatched, decide
@@ -80,7 +80,7 @@ def template(name: str = "t", due: Trigger | None = GROWN, **more: object) -> Te
         (GrowthTrigger(hours=0.5), 0, 0.5, True),
     ],
 )
-def test_enough_new_files_or_any_after_so_many_hours(
+def test_trigger_fires_after_enough_new_files_or_hours(
     every: GrowthTrigger, used: int, hours: float, *, due: bool
 ) -> None:
     last = START + timedelta(days=9)
@@ -89,23 +89,25 @@ def test_enough_new_files_or_any_after_so_many_hours(
     assert is_due(every, one, template="t", now=since + timedelta(hours=hours)) is due
 
 
-def test_the_standing_data_sets_of_a_template_are_those_that_it_matches_and_sees() -> None:
+def test_template_gets_append_only_data_sets_that_match_and_that_it_sees() -> None:
     own, others = corpus(group="ocr"), corpus(group="spd")
     shared, words = corpus(group="spd", shared_with=["ocr"]), corpus(meta={"type": "words"})
     everyones = [own, others, shared, words]
     assert sets_of(template(group="ocr"), everyones) == [own, shared]
     assert sets_of(template(), everyones) == [own, others, shared]
     named = template(match={"name": Equals(value="corpus")})
-    assert sets_of(named, [corpus(name="corpus-2")]) != [], "by what chains call it"
+    assert sets_of(named, [corpus(name="corpus-2")]) != [], (
+        "the name condition compares with the name that chains use"
+    )
 
 
-def test_only_the_latest_version_is_due() -> None:
+def test_only_the_latest_version_of_a_template_is_due() -> None:
     old, new = template(), template(due=None, version=2)
     assert due_templates([old, new]) == []
     assert due_templates([old, template("u", due=None)]) == [old]
 
 
-def test_a_slice_goes_to_whom_it_was_cut_for_and_nobody_takes_another() -> None:
+def test_slice_goes_only_to_the_template_it_was_cut_for() -> None:
     of = SliceOf(standing=UUID(int=1), name="corpus", reader="t", number=3)
     decided = decide(dataset(of=of), [template("a", due=None), template(), template("z")])
     assert isinstance(decided, Matched)
@@ -119,7 +121,7 @@ def test_a_slice_goes_to_whom_it_was_cut_for_and_nobody_takes_another() -> None:
     assert said in ordinary.reason
 
 
-def test_a_slice_has_to_match_as_its_standing_data_set_does() -> None:
+def test_slice_matches_as_its_append_only_data_set_does() -> None:
     of = SliceOf(standing=UUID(int=1), name="corpus", reader="t", number=3)
     assert objection_to(dataset(of=of, name="x"), template().plan, template="t") is None
     by_name = template(match={"name": Equals(value="corpus")})
@@ -140,10 +142,10 @@ def test_a_slice_has_to_match_as_its_standing_data_set_does() -> None:
         (Trigger(schedule="0 3 * * *", zone="Europe/Warsaw"), "at 0 3 * * * (Europe/Warsaw)"),
     ],
 )
-def test_when_is_told_in_words(due: Trigger, text: str) -> None:
+def test_trigger_is_described_in_words(due: Trigger, text: str) -> None:
     assert due_text(due) == text
 
 
-def test_what_came_of_a_time_is_told() -> None:
+def test_outcome_of_a_scheduled_time_is_described() -> None:
     assert outcome_of([]) == "nothing was new"
     assert outcome_of([corpus(), corpus(name="b")]) == "2 slices of corpus, b"

@@ -1,4 +1,4 @@
-"""Which template takes a data set."""
+"""Matching of data sets and templates."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -8,11 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.matching import facts_of, holds
-from sluice.contracts.plan import Between, Condition, Equals, Glob, OneOf, Parameter, Require
-from sluice.contracts.states import DatasetState, DatasetType
-from sluice.contracts.templates import Template
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.matching import facts_of, holds
+from sluice.contracts.templates.plan import (
+    Between,
+    Condition,
+    Equals,
+    Glob,
+    OneOf,
+    Parameter,
+    Require,
+)
+from sluice.contracts.templates.templates import Template
 from tests.unit.wfms.chains.plans import plan, step
 from wfms.intake.domain.matching import Matched, NotMatched, decide
 
@@ -58,32 +66,34 @@ def template(name: str, match: dict[str, Condition], version: int = 1, **more: A
         (Glob(pattern="run-[0-9]*"), ["run-7", "run-77x"], ["Run-7", "run-", 7, None]),
     ],
 )
-def test_conditions(condition: Condition, good: list[Any], bad: list[Any]) -> None:
+def test_condition_holds_for_matching_values(
+    condition: Condition, good: list[Any], bad: list[Any]
+) -> None:
     assert [value for value in good if not holds(condition, value)] == []
     assert [value for value in bad if holds(condition, value)] == []
 
 
-def test_a_data_set_s_own_facts_stand_under_its_metadata() -> None:
+def test_metadata_override_the_facts_of_a_data_set() -> None:
     facts = facts_of(dataset({"type": "raw", "n": 1}))
     assert facts == {"name": "run-7", "type": "raw", "run": 7, "period": "2024a", "n": 1}
     assert facts_of(dataset())["type"] == "input"
     assert "run" not in facts_of(dataset(run=None))
 
 
-def test_highest_priority_wins_then_the_name_and_only_the_latest_version_counts() -> None:
+def test_template_is_chosen_by_priority_then_name_from_latest_versions() -> None:
     run: dict[str, Condition] = {"run": Equals(value=7)}
     low, high = template("a", run), template("z", run, priority=5)
     assert decide(dataset(), [low, high]) == Matched(high, {})
     also_low = template("b", run)
     assert decide(dataset(), [also_low, low]) == Matched(low, {}, (also_low,))
     assert decide(dataset(), [also_low, high, low]) == Matched(high, {}), (
-        "those of lower priority are no rivals"
+        "templates of lower priority are not rivals"
     )
     other = template("z", {"run": Equals(value=8)}, version=2, priority=5)
     assert decide(dataset(), [low, high, other]) == Matched(low, {})
 
 
-def test_reasons_name_each_template() -> None:
+def test_reason_names_each_template_that_does_not_match() -> None:
     decision = decide(
         dataset(),
         [template("a", {"kind": Equals(value="raw")}), template("b", {"run": Between(maximum=5)})],
@@ -99,7 +109,7 @@ def test_reasons_name_each_template() -> None:
     assert "on request only" in many.reason
 
 
-def test_bound_parameters() -> None:
+def test_parameters_bound_to_metadata_are_filled_in() -> None:
     parameters = {
         "cut": Parameter(type="int", required=True),
         "scale": Parameter(type="float", default=1.0),
@@ -117,7 +127,7 @@ def test_bound_parameters() -> None:
     assert missing.reason.endswith("sluice chain start DATASET TEMPLATE --param cut=…")
 
 
-def test_what_a_template_requires_keeps_a_data_set_unmatched() -> None:
+def test_unmet_requirement_of_a_template_leaves_the_data_set_unmatched() -> None:
     wants: dict[str, Condition] = {"run": Equals(value=7)}
     require = Require(files=Between(minimum=10), parameters={"cut": Between(maximum=5)})
     parameters = {"cut": Parameter(type="int", default=3)}
@@ -138,7 +148,7 @@ def test_what_a_template_requires_keeps_a_data_set_unmatched() -> None:
     ),
     st.randoms(),
 )
-def test_the_order_of_templates_does_not_matter(
+def test_decision_does_not_depend_on_the_order_of_templates(
     made: list[tuple[str, int, int, bool]], random: Any
 ) -> None:
     versions = {(name, version): (priority, fits) for name, version, priority, fits in made}
@@ -151,8 +161,8 @@ def test_the_order_of_templates_does_not_matter(
     assert decide(dataset(), templates) == first
 
 
-def test_a_reason_names_no_template_of_another_group() -> None:
-    """It is read by the data set's own group."""
+def test_reason_hides_the_names_of_templates_of_other_groups() -> None:
+    """The group of the data set reads the reason."""
     lent = dataset({"kind": "a"}, group="alpha", shared_with=["beta"])
     match: dict[str, Condition] = {"kind": Equals(value="a")}
     for group, named in (("alpha", "template told"), ("beta", "a template of another group")):

@@ -1,12 +1,11 @@
-"""What the watcher concludes from the states of tasks and data sets."""
+"""Conclusions of the watcher from states of tasks and data sets."""
 
 from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
 
-from sluice.contracts.datasets import Dataset
-from sluice.contracts.states import (
+from sluice.contracts.common.states import (
     DatasetState,
     DatasetType,
     StepState,
@@ -14,7 +13,8 @@ from sluice.contracts.states import (
     TaskState,
     WatchState,
 )
-from sluice.contracts.tasks import TaskStatus
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.jobs.tasks import TaskStatus
 from wfms.watcher.domain.outcome import (
     Outcome,
     final_task_state,
@@ -28,7 +28,7 @@ UID = UUID(int=1)
 
 
 @pytest.mark.parametrize("state", TaskState)
-def test_tasks(state: TaskState) -> None:
+def test_final_task_state_becomes_the_outcome(state: TaskState) -> None:
     status = TaskStatus(
         uid=UID,
         chain_uid=UID,
@@ -56,7 +56,7 @@ def test_tasks(state: TaskState) -> None:
     assert final_task_state(outcome.state) is state
 
 
-def test_an_upload_that_cannot_succeed_fails() -> None:
+def test_upload_of_a_lost_file_fails() -> None:
     dataset = Dataset(
         uid=UID,
         name="n",
@@ -85,7 +85,9 @@ def test_an_upload_that_cannot_succeed_fails() -> None:
         (DatasetState.DELETED, WatchState.FAILED),
     ],
 )
-def test_uploads(state: DatasetState, expected: WatchState | None) -> None:
+def test_data_set_state_becomes_the_outcome_of_its_upload(
+    state: DatasetState, expected: WatchState | None
+) -> None:
     dataset = Dataset(
         uid=UID,
         name="n",
@@ -101,10 +103,10 @@ def test_uploads(state: DatasetState, expected: WatchState | None) -> None:
 
 
 @pytest.mark.parametrize("state", StepState)
-def test_a_task_that_the_wms_does_not_know_is_over_when_its_step_is(state: StepState) -> None:
+def test_task_unknown_to_the_wms_has_ended_if_its_step_has_ended(state: StepState) -> None:
     assert (unsent_outcome(state) is not None) is state.final
 
 
-def test_a_watch_in_progress_has_no_final_state() -> None:
+def test_watch_in_progress_has_no_final_state() -> None:
     with pytest.raises(ValueError, match="in progress"):
         final_task_state(WatchState.IN_PROGRESS)

@@ -1,4 +1,4 @@
-# What is written in a file of v1.0 is of v1.0; what it names may be newer.
+# Text in a file of v1.0 follows v1.0; the files that it names may be newer.
 cwlVersion: v1.0
 class: Workflow
 requirements: {StepInputExpressionRequirement: {}, InlineJavascriptRequirement: {}}

@@ -1,20 +1,20 @@
-"""Attempts at one job, of whose files checkpoints are kept, without a tool."""
+"""Keep and restore checkpoints of the attempts at one job, without running a tool."""
 
 import os
 from pathlib import Path
 
 from pilot.folders.work_folder import OpenFolder
 from pilot.runner.attempts.checkpoints import Checkpoints
-from sluice.contracts.checkpoints import Checkpoint
+from sluice.contracts.jobs.checkpoints import Checkpoint
 from tests.unit.pilot.builders import SHA, input_file, job, task
 
-#: Bytes of all files of a checkpoint that the attempts here may keep.
+#: The maximum size of a checkpoint in bytes.
 LIMIT = 1_000
 
 
 class AttemptAlone:
-    """``store``: folder of the storage; logs go to ``logs`` in it. The job's folder is a new
-    one."""
+    """An attempt in a new job folder. ``store`` is the folder of the storage. Logs go to ``logs``
+    in it."""
 
     def __init__(
         self,
@@ -35,7 +35,7 @@ class AttemptAlone:
         self.checkpoints = Checkpoints(task_, job_, limit=limit, note=self.notes.append)
 
     def write(self, path: str, data: bytes | str) -> None:
-        """Whole, by rename."""
+        """Write a whole file by a rename."""
         place = self.out / path
         place.parent.mkdir(parents=True, exist_ok=True)
         new = place.with_name(".new")
@@ -43,7 +43,7 @@ class AttemptAlone:
         new.replace(place)
 
     def keep(self) -> None:
-        """A checkpoint, now, if anything has changed."""
+        """Keep a checkpoint now if a file has changed."""
         descriptor = os.open(self.folder, os.O_PATH)
         try:
             self.checkpoints.begin(OpenFolder(str(self.folder), descriptor))
@@ -52,7 +52,7 @@ class AttemptAlone:
             os.close(descriptor)
 
     def go_on(self) -> dict[str, str]:
-        """What its tool begins with: content by path."""
+        """Restore the checkpoint and return the content of each file by its path."""
         self.checkpoints.put_in_place(str(self.folder), lambda: None)
         return {
             str(path.relative_to(self.out)): path.read_text()
@@ -62,5 +62,5 @@ class AttemptAlone:
 
 
 def kept(store: Path) -> list[str]:
-    """Names of what lies beside the logs."""
+    """Return the names of the files in the folder of the logs."""
     return sorted(path.name for path in (store / "logs").iterdir())

@@ -1,4 +1,4 @@
-"""What a tool may use, in a real slot process: time, memory, disk, room in its log."""
+"""Tests of the limits of a tool in a real slot process: time, memory, disk and log size."""
 
 import json
 import os
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.needs import Resources
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.jobs.needs import Resources
 from tests.unit.pilot.attempts import failed, log_of, python, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
@@ -22,7 +22,7 @@ def test_time_limit_ends_a_tool_that_traps_sigterm(runner: Runner, root: Path) -
     assert message == "ran longer than its limit of 1 s (ToolTimeLimit) and was ended"
 
 
-def test_too_much_memory(runner: Runner, root: Path) -> None:
+def test_tool_that_uses_too_much_memory_is_ended(runner: Runner, root: Path) -> None:
     executable = python("import time; x = bytearray(300 << 20); time.sleep(60)")
     task_ = task(root, executable, resources=Resources(time_limit=30.0, ram=50))
     report = run(runner, task_, [input_file(root / "in" / "a.dat")])
@@ -32,7 +32,7 @@ def test_too_much_memory(runner: Runner, root: Path) -> None:
 
 
 @pytest.mark.parametrize(("version", "ram"), [("v1.0", "1024"), ("v1.1", "256"), ("v1.2", "256")])
-def test_a_tool_is_told_what_its_version_gives_it(
+def test_default_memory_of_a_tool_depends_on_its_cwl_version(
     runner: Runner, root: Path, version: str, ram: str
 ) -> None:
     executable = tool(["echo"], arguments=["$(runtime.ram)"], cwlVersion=version)
@@ -58,7 +58,7 @@ def fill(number):
     os.write(file, bytes(4 << 20))
     return file
 """
-#: Each writes 32 MiB, in files of 4.
+#: Each program writes 32 MiB, most of them in files of 4 MiB.
 _FILLS = {
     "one file": "f = open('big', 'wb')\nwhile True: f.write(bytes(1 << 20))",
     "files": _WRITES + "for n in range(8): fill(n)\ntime.sleep(60)",
@@ -96,9 +96,9 @@ with open(sys.argv[1], "ab") as file:
 
 
 @pytest.mark.parametrize("how", _FILLS)
-def test_no_tool_writes_more_than_its_disk(runner: Runner, root: Path, how: str) -> None:
+def test_tool_that_writes_more_than_its_disk_is_ended(runner: Runner, root: Path, how: str) -> None:
     requirements = _IN_PLACE if how == "its input" else {}
-    # As far as its memory reaches, no file is too large for the kernel.
+    # The kernel limits the size of a file only beyond the memory of the tool.
     resources = Resources(disk=16, ram=200, time_limit=30.0)
     report = run(
         runner,
@@ -111,7 +111,7 @@ def test_no_tool_writes_more_than_its_disk(runner: Runner, root: Path, how: str)
     )
 
 
-def test_a_file_in_memory_may_be_larger_than_the_disk(runner: Runner, root: Path) -> None:
+def test_file_in_memory_can_be_larger_than_the_disk_of_the_job(runner: Runner, root: Path) -> None:
     executable = python("import os; print(os.write(os.memfd_create('x'), bytes(32 << 20)))")
     report = run(
         runner,
@@ -122,7 +122,7 @@ def test_a_file_in_memory_may_be_larger_than_the_disk(runner: Runner, root: Path
     assert (root / "out" / report.outputs[0].name).read_text() == f"{32 << 20}\n"
 
 
-def test_what_lay_there_before_is_not_the_jobs_disk(runner: Runner, root: Path) -> None:
+def test_size_of_an_input_does_not_count_as_disk_usage(runner: Runner, root: Path) -> None:
     executable = python("import sys; open(sys.argv[1], 'ab').write(b'x')", requirements=_IN_PLACE)
     report = run(
         runner,
@@ -141,7 +141,7 @@ def test_long_streams_are_cut_in_the_middle(runner: Runner, root: Path) -> None:
     assert len(text) < (1 << 20) + 4096
 
 
-def test_the_tools_environment_is_its_own(runner: Runner, root: Path) -> None:
+def test_tool_does_not_inherit_the_environment_of_the_pilot(runner: Runner, root: Path) -> None:
     executable = python(
         "import os, json; print(json.dumps(dict(os.environ)))",
         requirements={"EnvVarRequirement": {"envDef": {"MODE": "fast"}}},

@@ -1,5 +1,5 @@
-"""Jobs with real tools in a real slot process: every way a job can end has its class, its sentence
-and its log."""
+"""Tests of real tools in a real slot process: each way a job can end has its error class, message
+and log."""
 
 import hashlib
 from pathlib import Path
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pilot.reports.journal import read_journals
-from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.storage import checksum_of
 from tests.unit.pilot.attempts import failed, files_in, log_of, python, run
 from tests.unit.pilot.builders import SHA, input_file, output, task, tool
@@ -15,7 +15,7 @@ from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 
-def test_success(runner: Runner, root: Path) -> None:
+def test_successful_job_reports_its_output_and_log(runner: Runner, root: Path) -> None:
     file = input_file(root / "in" / "frame 1.dat", data=b"hits")
     report = run(runner, task(root, SHA), [file], seq=7, attempt=2)
     assert (report.outcome, report.error_class, report.message, report.exit_code) == (
@@ -38,7 +38,7 @@ def test_success(runner: Runner, root: Path) -> None:
     assert report.cpu_seconds is not None
 
 
-def test_the_input_is_untouched_and_nothing_is_left_of_the_job(runner: Runner, root: Path) -> None:
+def test_input_is_unchanged_and_the_job_folder_is_emptied(runner: Runner, root: Path) -> None:
     task_ = task(
         root,
         python(
@@ -55,7 +55,9 @@ def test_the_input_is_untouched_and_nothing_is_left_of_the_job(runner: Runner, r
     ] == []
 
 
-def test_what_a_tool_says_is_looked_at_and_obeyed_by_nobody(runner: Runner, root: Path) -> None:
+def test_control_characters_in_the_message_of_a_tool_are_escaped(
+    runner: Runner, root: Path
+) -> None:
     says = "import sys; sys.exit('a\\x1b]0;taken\\x07\\tb\\u202egpj')"
     report = run(runner, task(root, python(says)), [input_file(root / "in" / "a.dat")])
     assert report.outcome is AttemptOutcome.FAILED
@@ -63,7 +65,7 @@ def test_what_a_tool_says_is_looked_at_and_obeyed_by_nobody(runner: Runner, root
     assert "\x1b]0;taken" in log_of(report)
 
 
-def test_the_report_is_in_the_journal_before_it_is_told(runner: Runner, root: Path) -> None:
+def test_report_is_in_the_journal_before_it_is_sent(runner: Runner, root: Path) -> None:
     report = run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")])
     trace = read_journals(runner.run.journals)[(report.id, report.attempt)]
     assert trace.report == report
@@ -71,7 +73,9 @@ def test_the_report_is_in_the_journal_before_it_is_told(runner: Runner, root: Pa
     assert trace.urls == [report.outputs[0].url, report.log.url]
 
 
-def test_non_zero_exit_gives_the_code_and_the_last_line(runner: Runner, root: Path) -> None:
+def test_message_of_a_failed_tool_has_the_exit_code_and_the_last_line(
+    runner: Runner, root: Path
+) -> None:
     executable = python("import sys; print('header is damaged', file=sys.stderr); sys.exit(3)")
     report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
     error_class, message = failed(report)
@@ -86,7 +90,9 @@ def test_non_zero_exit_gives_the_code_and_the_last_line(runner: Runner, root: Pa
     ("code", "expected"),
     [(65, ErrorClass.TOOL_REFUSED), (66, ErrorClass.TOOL_FAILED), (1, ErrorClass.TOOL_FAILED)],
 )
-def test_declared_exit_codes(runner: Runner, root: Path, code: int, expected: ErrorClass) -> None:
+def test_declared_fail_codes_decide_the_error_class(
+    runner: Runner, root: Path, code: int, expected: ErrorClass
+) -> None:
     executable = python(
         f"import sys; sys.exit({code})", permanentFailCodes=[65], temporaryFailCodes=[66]
     )
@@ -96,13 +102,13 @@ def test_declared_exit_codes(runner: Runner, root: Path, code: int, expected: Er
     )
 
 
-def test_success_codes(runner: Runner, root: Path) -> None:
+def test_declared_success_code_finishes_the_job(runner: Runner, root: Path) -> None:
     executable = python("import sys; print('ok'); sys.exit(2)", successCodes=[0, 2])
     report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
     assert (report.outcome, report.exit_code) == (AttemptOutcome.FINISHED, 2)
 
 
-def test_killed_by_a_signal(runner: Runner, root: Path) -> None:
+def test_message_names_the_signal_that_killed_the_tool(runner: Runner, root: Path) -> None:
     executable = python("import os; os.kill(os.getpid(), 11)")
     error_class, message = failed(
         run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
@@ -111,7 +117,7 @@ def test_killed_by_a_signal(runner: Runner, root: Path) -> None:
     assert "was killed by SIGSEGV" in message
 
 
-def test_missing_program(runner: Runner, root: Path) -> None:
+def test_message_names_a_missing_program(runner: Runner, root: Path) -> None:
     report = run(runner, task(root, tool(["no-such-program"])), [input_file(root / "in" / "a.dat")])
     assert failed(report) == (
         ErrorClass.TOOL_FAILED,
@@ -121,7 +127,7 @@ def test_missing_program(runner: Runner, root: Path) -> None:
     assert report.exit_code == 127
 
 
-def test_a_program_that_cannot_be_run(runner: Runner, root: Path) -> None:
+def test_message_names_a_program_that_is_not_executable(runner: Runner, root: Path) -> None:
     executable = tool([], arguments=["$(inputs.f.path)"])
     report = run(runner, task(root, executable), [input_file(root / "in" / "a.dat")])
     error_class, message = failed(report)
@@ -130,7 +136,7 @@ def test_a_program_that_cannot_be_run(runner: Runner, root: Path) -> None:
     assert report.exit_code == 126
 
 
-def test_a_program_that_no_tool_sees(root: Path) -> None:
+def test_message_says_how_to_make_a_program_visible_in_the_sandbox(root: Path) -> None:
     (program := root.parent / "program").symlink_to("/bin/true")
     runner = Runner(root.parent / "pilot", settings={"sandbox": found_sandbox()})
     try:
@@ -146,7 +152,7 @@ def test_a_program_that_no_tool_sees(root: Path) -> None:
     assert report.exit_code == 127
 
 
-def test_a_program_in_a_dropped_folder_of_the_search_path(root: Path) -> None:
+def test_message_names_the_dropped_search_path_entry_of_a_program(root: Path) -> None:
     (root.parent / "program").symlink_to("/bin/true")
     dropped = {str(root.parent): "it holds files of others"}
     sandbox = found_sandbox().model_copy(update={"dropped": dropped})
@@ -162,7 +168,9 @@ def test_a_program_in_a_dropped_folder_of_the_search_path(root: Path) -> None:
     )
 
 
-def test_missing_output_names_the_port_and_the_pattern(runner: Runner, root: Path) -> None:
+def test_message_names_the_port_and_the_pattern_of_a_missing_output(
+    runner: Runner, root: Path
+) -> None:
     executable = tool(
         ["true"], outputs={"o": {"type": "File", "outputBinding": {"glob": "result-*.root"}}}
     )
@@ -174,7 +182,7 @@ def test_missing_output_names_the_port_and_the_pattern(runner: Runner, root: Pat
     assert message == "the tool wrote no file for output 'o': nothing matches ['result-*.root']"
 
 
-def test_absent_optional_output(runner: Runner, root: Path) -> None:
+def test_missing_optional_output_finishes_the_job(runner: Runner, root: Path) -> None:
     executable = tool(["true"], outputs={"o": {"type": "File?", "outputBinding": {"glob": "kept"}}})
     del executable["stdout"]
     task_ = task(root, executable, outputs=[output(root, "o", optional=True)])
@@ -182,7 +190,7 @@ def test_absent_optional_output(runner: Runner, root: Path) -> None:
     assert (report.outcome, report.outputs) == (AttemptOutcome.FINISHED, [])
 
 
-def test_several_outputs(runner: Runner, root: Path) -> None:
+def test_each_output_goes_to_the_folder_of_its_port(runner: Runner, root: Path) -> None:
     outputs = {
         name: {"type": "File", "outputBinding": {"glob": f"{name}.txt"}} for name in ("o", "side")
     }
@@ -197,7 +205,7 @@ def test_several_outputs(runner: Runner, root: Path) -> None:
     assert "--- stdout ---" in log_of(report)
 
 
-def test_an_input_handed_on_as_output_is_copied(runner: Runner, root: Path) -> None:
+def test_input_that_is_returned_as_an_output_is_copied(runner: Runner, root: Path) -> None:
     outputs = {"o": {"type": "File", "outputBinding": {"outputEval": "$(inputs.f)"}}}
     task_ = task(root, tool(["true"], outputs=outputs))
     report = run(runner, task_, [input_file(root / "in" / "a.dat", data=b"same")])
@@ -209,7 +217,7 @@ def test_an_input_handed_on_as_output_is_copied(runner: Runner, root: Path) -> N
 @pytest.mark.parametrize(
     "name", ["with space.dat", "größe-日本.dat", "a#b%20c=d&e'f.dat", "$(x);rm -rf.dat", "-n.dat"]
 )
-def test_odd_names(runner: Runner, root: Path, name: str) -> None:
+def test_inputs_with_unusual_names_are_processed(runner: Runner, root: Path, name: str) -> None:
     report = run(runner, task(root, SHA), [input_file(root / "in" / name)], seq=1)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     stem = name.removesuffix(".dat")
@@ -221,10 +229,10 @@ def test_odd_names(runner: Runner, root: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["path", "f'file://{path}'", "os.path.realpath(path)"])
-def test_the_message_names_files_of_the_job_without_its_folder(
+def test_message_names_files_relative_to_the_job_folder(
     runner: Runner, root: Path, name: str
 ) -> None:
-    """The log says where they lay."""
+    """The log has the whole path."""
     says = f"import os, sys; path = sys.argv[-1]; sys.exit('no picture: ' + {name})"
     report = run(runner, task(root, python(says)), [input_file(root / "in" / "a.dat")])
     _, message = failed(report)
@@ -232,7 +240,7 @@ def test_the_message_names_files_of_the_job_without_its_folder(
     assert "/in/a.dat" in log_of(report).partition("no picture: ")[2]
 
 
-def test_wrong_checksum(runner: Runner, root: Path) -> None:
+def test_input_with_a_wrong_checksum_fails_the_job(runner: Runner, root: Path) -> None:
     file = input_file(root / "in" / "a.dat")
     (root / "in" / "a.dat").write_bytes(b"FRAME")
     report = run(runner, task(root, SHA), [file])
@@ -243,7 +251,7 @@ def test_wrong_checksum(runner: Runner, root: Path) -> None:
     assert "(not reached)" in log_of(report)
 
 
-def test_vanished_input(runner: Runner, root: Path) -> None:
+def test_missing_input_file_fails_the_job(runner: Runner, root: Path) -> None:
     file = input_file(root / "in" / "a.dat")
     (root / "in" / "a.dat").unlink()
     error_class, message = failed(run(runner, task(root, SHA), [file]))
@@ -251,7 +259,7 @@ def test_vanished_input(runner: Runner, root: Path) -> None:
     assert message == f"input file 'a.dat' is no longer there: {file.url}"
 
 
-def test_output_storage_that_cannot_be_written(runner: Runner, root: Path) -> None:
+def test_output_storage_that_cannot_be_written_fails_the_job(runner: Runner, root: Path) -> None:
     root.mkdir()
     (root / "out").write_text("a file where the folder should be")
     report = run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")])
@@ -260,7 +268,9 @@ def test_output_storage_that_cannot_be_written(runner: Runner, root: Path) -> No
     assert "stage_out_failed" in log_of(report)
 
 
-def test_second_output_failing_takes_the_first_back(runner: Runner, root: Path) -> None:
+def test_first_output_is_removed_if_the_second_cannot_be_written(
+    runner: Runner, root: Path
+) -> None:
     root.mkdir()
     (root / "side").write_text("in the way")
     outputs = {
@@ -278,7 +288,7 @@ def test_second_output_failing_takes_the_first_back(runner: Runner, root: Path) 
     assert files_in(root / "out") == []
 
 
-def test_lost_log_does_not_lose_the_job(runner: Runner, root: Path) -> None:
+def test_job_finishes_if_its_log_cannot_be_written(runner: Runner, root: Path) -> None:
     root.mkdir()
     (root / "logs").write_text("in the way")
     report = run(runner, task(root, SHA), [input_file(root / "in" / "a.dat")])
@@ -287,7 +297,7 @@ def test_lost_log_does_not_lose_the_job(runner: Runner, root: Path) -> None:
     assert "its log could not be kept" in report.message
 
 
-def test_merge_of_200_files_keeps_their_order(runner: Runner, root: Path) -> None:
+def test_merge_keeps_the_order_of_200_files(runner: Runner, root: Path) -> None:
     executable = tool(
         ["cat"],
         inputs={"parts": {"type": "File[]"}, "title": "string"},
@@ -305,8 +315,8 @@ def test_merge_of_200_files_keeps_their_order(runner: Runner, root: Path) -> Non
     assert (root / "out" / "00000000.1-all.dat").read_text() == "".join(f"{n}," for n in range(200))
 
 
-def test_equal_names_in_one_job(runner: Runner, root: Path) -> None:
-    """Whatever the other files are called."""
+def test_job_can_have_several_inputs_with_the_same_name(runner: Runner, root: Path) -> None:
+    """The other names are like those that the job could give to the duplicates."""
     executable = tool(["cat"], inputs={"parts": {"type": "File[]"}}, arguments=["$(inputs.parts)"])
     executable |= {
         "stdout": "o",

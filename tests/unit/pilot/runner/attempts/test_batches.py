@@ -1,11 +1,12 @@
-"""Jobs of several entries, in a real slot process: each runs as if it were a job of its own."""
+"""Tests of jobs with several entries in a real slot process: each entry runs like a job of its
+own."""
 
 from pathlib import Path
 
 from pilot.reports.journal import read_journals
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.needs import Resources
-from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.needs import Resources
 from tests.unit.pilot.attempts import failed, files_in, log_of, python, run
 from tests.unit.pilot.builders import SHA, input_file, output, task, tool
 from tests.unit.pilot.slot_runner import Runner
@@ -47,7 +48,7 @@ def test_each_entry_has_its_own_outputs(runner: Runner, root: Path) -> None:
     )
 
 
-def test_files_of_the_same_number_go_together(runner: Runner, root: Path) -> None:
+def test_files_with_the_same_number_form_an_entry(runner: Runner, root: Path) -> None:
     both = tool(
         ["cat"],
         inputs={
@@ -62,7 +63,7 @@ def test_files_of_the_same_number_go_together(runner: Runner, root: Path) -> Non
     assert list(written(root).values()) == ["x+", "y"]
 
 
-def test_an_entry_sees_nothing_of_those_before_it(runner: Runner, root: Path) -> None:
+def test_entry_sees_no_files_of_earlier_entries(runner: Runner, root: Path) -> None:
     code = """
 import os
 tmp = os.environ["TMPDIR"]
@@ -75,7 +76,7 @@ open(tmp + "/left", "w").close()
     assert list(written(root).values()) == [f"['{name}.out'] []\n" for name in "xyz"]
 
 
-def test_an_entry_that_fails_fails_them_all(runner: Runner, root: Path) -> None:
+def test_failed_entry_fails_the_whole_job(runner: Runner, root: Path) -> None:
     code = (
         "import sys; text = open(sys.argv[1]).read(); print(text); sys.exit('no beam' if text =="
         " 'y' else 0)"
@@ -89,18 +90,18 @@ def test_an_entry_that_fails_fails_them_all(runner: Runner, root: Path) -> None:
     assert files_in(root / "out") == []
     assert "no beam" in log_of(report)
     assert run(runner, batch, inputs(root, "x", "z")).outcome is AttemptOutcome.FINISHED, (
-        "nothing of it is in the way of the next"
+        "the failed job leaves no files that disturb the next job"
     )
 
 
-def test_limits_hold_for_each_entry(runner: Runner, root: Path) -> None:
+def test_limits_apply_to_each_entry(runner: Runner, root: Path) -> None:
     code = "import sys, time; time.sleep(60 if open(sys.argv[1]).read() == 'y' else 0)"
     slow = task(root, python(code), batch=2, resources=Resources(time_limit=2))
     error, message = failed(run(runner, slow, inputs(root, "x", "y")))
     assert (error, message.split(":")[0]) == (ErrorClass.TOOL_TIMEOUT, "y.dat")
 
 
-def test_outputs_are_noted_before_any_is_written(runner: Runner, root: Path) -> None:
+def test_journal_names_all_outputs_of_a_batch(runner: Runner, root: Path) -> None:
     tree = tool(
         ["mkdir"],
         arguments=["$(inputs.f.nameroot)"],
@@ -120,7 +121,7 @@ def test_outputs_are_noted_before_any_is_written(runner: Runner, root: Path) -> 
     same = {path.name: path.read_text() for path in (root / "same").iterdir()}
     assert same == {"00000003.1-x.dat": "x", "00000004.1-y.dat": "y"}
     assert (root / "in" / "x.dat").read_text() == "x", (
-        "an input that is handed on stays where it is"
+        "an input that is returned as an output stays in its place"
     )
     [trace] = [
         trace
@@ -130,7 +131,7 @@ def test_outputs_are_noted_before_any_is_written(runner: Runner, root: Path) -> 
     assert {file.url for file in report.outputs} <= set(trace.urls)
 
 
-def test_an_output_is_called_what_an_expression_says_and_stays_executable(
+def test_expression_can_rename_an_output_and_the_output_stays_executable(
     runner: Runner, root: Path
 ) -> None:
     made = tool(["sh", "-c", 'printf "#!/bin/sh\\n" > tmp.out; chmod 755 tmp.out'])

@@ -1,5 +1,5 @@
-"""What is much for a checkpoint: paths, open files, and a place that has no room for one of its
-files."""
+"""Tests of checkpoints at their limits: long paths, open files, and a folder where a file cannot be
+restored."""
 
 import os
 import resource
@@ -10,12 +10,12 @@ import pytest
 from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import AttemptAlone
 
 
-def test_paths_too_long_for_a_list_that_is_read_are_not_kept(root: Path) -> None:
+def test_checkpoint_with_too_long_paths_is_not_kept(root: Path) -> None:
     first = AttemptAlone(root, 1)
     for number in range(3):
         first.write(f"state/{'ä' * 127}/{'ä' * 127}/{number}", "1")
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("pilot.runner.attempts.checkpoints._MOST_PATHS", 4_500)
+        patched.setattr("pilot.runner.attempts.checkpoints._MAX_PATHS", 4_500)
         first.keep()
         assert first.notes == [
             "no checkpoint was kept: there are more than 4500 characters in their paths"
@@ -25,8 +25,8 @@ def test_paths_too_long_for_a_list_that_is_read_are_not_kept(root: Path) -> None
     assert len(AttemptAlone(root, 2).go_on()) == 2
 
 
-def test_the_second_look_leaves_descriptors_to_the_job(root: Path) -> None:
-    """Of which a process has 1024 on most nodes, and a checkpoint 500 files."""
+def test_checkpoint_of_many_files_needs_few_descriptors(root: Path) -> None:
+    """A process has 1024 descriptors on most nodes, and a checkpoint has up to 500 files."""
     first = AttemptAlone(root, 1)
     for number in range(100):
         first.write(f"state/{number}", "1")
@@ -40,8 +40,8 @@ def test_the_second_look_leaves_descriptors_to_the_job(root: Path) -> None:
 
 
 @pytest.mark.parametrize("staged", ["", "staged"])
-def test_of_one_that_cannot_be_put_in_place_nothing_is_left(root: Path, staged: str) -> None:
-    """As where paths are too long here; the one before is put in place then."""
+def test_checkpoint_that_cannot_be_restored_leaves_no_files(root: Path, staged: str) -> None:
+    """The previous checkpoint is restored instead."""
     first = AttemptAlone(root, 1, files=("state/n", "state/m", "state/sub/*", "state/z"))
     first.write("state/n", "1")
     first.keep()

@@ -1,4 +1,4 @@
-"""A job that is killed in the middle goes on where it was, however its tools are contained."""
+"""Tests that a job that is killed resumes from its checkpoint, with each kind of isolation."""
 
 import sys
 from collections.abc import Iterator
@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from pilot.domain.model import StopReason
-from sluice.contracts.checkpoints import Checkpoint
-from sluice.contracts.needs import Warm
-from sluice.contracts.pilots import AttemptReport, PilotTask
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
+from sluice.contracts.jobs.checkpoints import Checkpoint
+from sluice.contracts.jobs.needs import Warm
+from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import log_of, python, run
 from tests.unit.pilot.builders import input_file, job, task, tool
@@ -20,7 +20,7 @@ from tests.unit.pilot.runner.attempts.test_warm_tools import OBEYS, text_of
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 
-#: Counts how often it was begun, whole at each moment; waits and fails until it is the third time.
+#: Counts its starts in a file that it replaces by rename. It waits and fails until the third start.
 COUNT = f"""
 import os
 os.makedirs('state', exist_ok=True)
@@ -47,7 +47,7 @@ def isolation(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """Where a slot's user can get to."""
+    """Return a folder that the user of a slot can enter."""
     with slot_users.open_folder() as folder:
         yield folder
 
@@ -56,16 +56,16 @@ def listed(root: Path, attempt: int) -> bool:
     return (root / "logs" / f"00000000.{attempt}-checkpoint-list.0.json").exists()
 
 
-def test_a_killed_job_goes_on_where_it_was(folder: Path, isolation: str) -> None:
+def test_killed_job_resumes_from_its_checkpoint(folder: Path, isolation: str) -> None:
     root = folder / "store"
     task_ = counting(root)
     file = input_file(root / "in" / "a.dat")
-    # The slot with its pilot, while the tool runs.
+    # The slot and its pilot are killed while the tool runs.
     killed = slot_behind(isolation, folder / "first")
     killed.submit(task_, job(task_, [file]))
     wait_until(lambda: listed(root, 1), what="a checkpoint is kept")
     killed.close()
-    # The tool by itself: the state as it has left it, whenever the last was kept.
+    # The tool fails by itself: its final state is kept.
     second = slot_behind(isolation, folder / "second")
     second.submit(task_, job(task_, [file], attempt=2))
     let_through(second, "gate")
@@ -91,7 +91,7 @@ def test_a_killed_job_goes_on_where_it_was(folder: Path, isolation: str) -> None
         (StopReason.ABANDON, False),
     ],
 )
-def test_what_is_stopped_is_kept_once_more_if_it_may_go_on(
+def test_stopped_job_keeps_a_last_checkpoint_if_it_may_resume(
     runner: Runner, root: Path, reason: StopReason, *, is_kept: bool
 ) -> None:
     task_ = counting(root, every=3600)
@@ -103,8 +103,8 @@ def test_what_is_stopped_is_kept_once_more_if_it_may_go_on(
     assert (listed(root, 1), report.checkpoint) == (is_kept, is_kept)
 
 
-def test_a_tool_that_stays_loaded_goes_on_too(folder: Path, isolation: str) -> None:
-    """Whichever job its process has had before."""
+def test_warm_worker_resumes_from_a_checkpoint(folder: Path, isolation: str) -> None:
+    """The worker has run another job in between."""
     root = folder / "store"
     runner = slot_behind(isolation, folder / "pilot")
     task_ = task(

@@ -1,4 +1,4 @@
-"""Jobs whose inputs and outputs are no plain files, in a real slot process."""
+"""Tests of jobs with inputs and outputs other than plain files, in a real slot process."""
 
 import hashlib
 import json
@@ -9,11 +9,11 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.naming import MAX_NAME_BYTES
-from sluice.contracts.pilots import AttemptReport, BundlePort
-from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass, TaskMode
-from sluice.contracts.tasks import TaskOutput
+from sluice.contracts.common.naming import MAX_NAME_BYTES
+from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass, TaskMode
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.tasks import TaskOutput
+from sluice.contracts.pilots.pilots import AttemptReport, BundlePort
 from sluice.storage import pack, unpack
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, output, task, tool
@@ -81,7 +81,7 @@ def script(
 TREE = {"o": {"type": "Directory", "outputBinding": {"glob": "*.copy"}}}
 
 
-def test_a_directory_comes_in_and_goes_out(runner: Runner, root: Path) -> None:
+def test_directory_can_be_an_input_and_an_output(runner: Runner, root: Path) -> None:
     made(root / "a tree" / "deep" / "leaf", "leaf")
     copy = script(
         'cp -RL "$1" "$2.copy" || exit; echo more > "$1/deep/leaf" || :',
@@ -100,15 +100,15 @@ def test_a_directory_comes_in_and_goes_out(runner: Runner, root: Path) -> None:
     )
     assert (found["class"], (path_of(found) / "deep" / "leaf").read_text()) == ("Directory", "leaf")
     assert "number" not in json.loads(report.outputs[0].model_dump_json()), (
-        "a WMS of the release before would refuse it"
+        "a WMS of the previous release would refuse the field"
     )
     again = value_of(run(runner, trees, [given], seq=6), root / "again")
     assert (path_of(again) / "deep" / "leaf").read_text() == "leaf", (
-        "what a tool does to its input, where it can, stays in its job"
+        "changes that a tool makes to its input stay in its job"
     )
 
 
-def test_secondary_files_lie_beside_their_file(runner: Runner, root: Path) -> None:
+def test_secondary_files_are_staged_beside_their_file(runner: Runner, root: Path) -> None:
     read = script(
         'cat "$1" "$1.bai" > x && mv x "$2.all" && echo 1 > "$2.all.n"',
         {"f": {"type": "File", "secondaryFiles": [".bai"]}},
@@ -131,7 +131,9 @@ def test_secondary_files_lie_beside_their_file(runner: Runner, root: Path) -> No
     ]
 
 
-def test_a_port_takes_one_value_or_all_as_its_task_says(runner: Runner, root: Path) -> None:
+def test_port_takes_a_single_value_or_all_values_as_the_task_says(
+    runner: Runner, root: Path
+) -> None:
     first, second = (
         [made(root / "1" / "a", "1"), made(root / "1" / "b", "2")],
         [made(root / "2" / "a", "3")],
@@ -163,7 +165,7 @@ def test_a_port_takes_one_value_or_all_as_its_task_says(runner: Runner, root: Pa
     )
 
 
-def test_values_without_files(runner: Runner, root: Path) -> None:
+def test_value_without_files_can_be_an_input_and_an_output(runner: Runner, root: Path) -> None:
     double = {"o": {"type": "int", "outputBinding": {"outputEval": "$(inputs.f * 2)"}}}
     numbers = task(
         root,
@@ -175,7 +177,7 @@ def test_values_without_files(runner: Runner, root: Path) -> None:
     assert (value_of(report, root / "found"), report.outputs[0].name) == (42, "00000000.1-o.tar")
 
 
-def test_nothing_is_no_entry_where_that_is_allowed(runner: Runner, root: Path) -> None:
+def test_null_output_is_no_entry_if_the_output_is_optional(runner: Runner, root: Path) -> None:
     nothing = script(
         "true",
         {"f": "File"},
@@ -222,7 +224,7 @@ def test_each_item_of_a_list_becomes_an_entry(runner: Runner, root: Path) -> Non
     assert message == "output 'o' is not a list"
 
 
-def test_a_file_that_is_no_bundle_is_said_to_be_none(runner: Runner, root: Path) -> None:
+def test_file_that_is_not_a_bundle_fails_the_job(runner: Runner, root: Path) -> None:
     trees = task(root, tool(["true"]), bundles=[BundlePort(port="f")])
     error, message = failed(run(runner, trees, [input_file(root / "in" / "a.txt", data=b"text")]))
     assert error is ErrorClass.STAGE_IN_FAILED
@@ -247,7 +249,7 @@ def test_directories_with_too_long_names_are_stored_under_shortened_names(
     assert re.fullmatch(rf"00000000\.1-d{{{kept}}}(-[0-9a-f]{{8}})?\.tar", stored.name)
 
 
-def test_what_cannot_be_kept_fails_the_job(runner: Runner, root: Path) -> None:
+def test_directory_with_a_named_pipe_fails_the_job(runner: Runner, root: Path) -> None:
     pipe = script(
         "mkdir d && mkfifo d/pipe",
         {"f": "File"},

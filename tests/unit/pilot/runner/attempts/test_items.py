@@ -1,4 +1,4 @@
-"""Jobs that get an item of a list of their task, in a real slot process."""
+"""Tests of jobs that get an item of a list of their task, in a real slot process."""
 
 import sys
 from pathlib import Path
@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from sluice.contracts.job_inputs import InputItem, JobInput
-from sluice.contracts.needs import Needs, Warm
-from sluice.contracts.pilots import PilotTask
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
+from sluice.contracts.jobs.job_inputs import InputItem, JobInput
+from sluice.contracts.jobs.needs import Needs, Warm
+from sluice.contracts.pilots.pilots import PilotTask
 from tests.unit.pilot.attempts import files_in, log_of, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
@@ -40,15 +40,15 @@ def said(root: Path) -> list[str]:
     return [path.read_text() for path in sorted((root / "out").iterdir())]
 
 
-def test_a_job_of_values_alone_gets_its_own(runner: Runner, root: Path) -> None:
-    """A fraction as it is written, an item that is a list, and no file at all."""
+def test_job_without_files_gets_its_items(runner: Runner, root: Path) -> None:
+    """The items are a fraction in decimal notation and a list."""
     report = run(runner, over_lists(root), [item("share", 1), item("words", 0)])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert said(root) == ["0.000000125 a+b\n"]
     assert "share[1], words[0]" in log_of(report)
 
 
-def test_an_entry_of_a_batch_gets_its_own_with_its_file(runner: Runner, root: Path) -> None:
+def test_batch_entry_gets_its_items_and_its_file(runner: Runner, root: Path) -> None:
     inputs: list[JobInput] = []
     for seq in (3, 4):
         file = input_file(root / "in" / f"{seq}.dat", seq=seq)
@@ -60,7 +60,7 @@ def test_an_entry_of_a_batch_gets_its_own_with_its_file(runner: Runner, root: Pa
     assert said(root) == ["0.5 c\n", "0.000000125 a+b\n"]
 
 
-def test_what_fails_is_named_by_its_item(runner: Runner, root: Path) -> None:
+def test_message_of_a_failed_entry_names_its_item(runner: Runner, root: Path) -> None:
     wrong = over_lists(root, {**SAY, "baseCommand": ["false"]}, batch=2)
     inputs = [item("share", n, seq=n) for n in (0, 1)] + [item("words", n, seq=n) for n in (0, 1)]
     report = run(runner, wrong, inputs)
@@ -69,10 +69,10 @@ def test_what_fails_is_named_by_its_item(runner: Runner, root: Path) -> None:
 
 
 @pytest.mark.parametrize(("second", "starts"), [(0, 1), (1, 2), (2, 1)])
-def test_a_tool_that_stays_loaded_is_started_anew_for_another_value_of_its_key(
+def test_warm_worker_is_restarted_for_another_value_of_its_key(
     runner: Runner, root: Path, second: int, starts: int
 ) -> None:
-    """Two items that are alike need one process."""
+    """Equal items share a process."""
     lines = ("import uuid, sluice.warm", "me = uuid.uuid4()")
     code = "\n".join((*lines, "sluice.warm.serve(lambda _: print(me) or 0)"))
     keyed = tool(

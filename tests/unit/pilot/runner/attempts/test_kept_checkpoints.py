@@ -1,5 +1,5 @@
-"""What of a job's files is kept, and what the next attempt gets of it, whatever was cut off,
-damaged or put there by somebody else."""
+"""Tests of which files of a job are kept and restored, also after interruptions, damage and
+tampering."""
 
 import os
 from pathlib import Path
@@ -9,8 +9,8 @@ import pytest
 
 from pilot.checkpoints.checkpoint_store import CheckpointStore, remove_job
 from pilot.runner.files import matching_files
-from sluice.contracts.checkpoints import KeptCheckpoint
-from sluice.contracts.naming import written_by_attempt
+from sluice.contracts.common.naming import written_by_attempt
+from sluice.contracts.jobs.checkpoints import KeptCheckpoint
 from sluice.storage import remove
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import (
@@ -24,7 +24,7 @@ def url(store: Path) -> str:
     return f"file://{store}/logs"
 
 
-def test_the_next_attempt_gets_what_matches(root: Path) -> None:
+def test_next_attempt_gets_the_files_that_match(root: Path) -> None:
     first = AttemptAlone(root, 1, files=("state/*", "model.pt"))
     first.write("state/queue", "12 pages")
     first.write("state/deep/seen", "a b c")
@@ -43,7 +43,7 @@ def test_the_next_attempt_gets_what_matches(root: Path) -> None:
     assert os.access(second.out / "state" / "queue", os.W_OK)
 
 
-def test_a_first_attempt_and_one_without_any_start_from_nothing(root: Path) -> None:
+def test_attempt_without_a_checkpoint_starts_from_nothing(root: Path) -> None:
     first = AttemptAlone(root, 1)
     assert first.go_on() == {}
     first.keep()
@@ -53,7 +53,7 @@ def test_a_first_attempt_and_one_without_any_start_from_nothing(root: Path) -> N
     assert (first.checkpoints.may_be_there, second.checkpoints.may_be_there) == (False, True)
 
 
-def test_what_has_not_changed_is_not_copied_again(root: Path) -> None:
+def test_unchanged_files_are_not_copied_again(root: Path) -> None:
     first = AttemptAlone(root, 1)
     first.write("state/big", "b" * 100)
     first.write("state/n", "1")
@@ -76,7 +76,7 @@ def test_what_has_not_changed_is_not_copied_again(root: Path) -> None:
     assert AttemptAlone(root, 2).go_on() == {"state/big": "b" * 100, "state/n": "2"}
 
 
-def test_two_are_kept_and_no_more(root: Path) -> None:
+def test_two_checkpoints_are_kept(root: Path) -> None:
     first = AttemptAlone(root, 1)
     for number in range(5):
         first.write("state/n", str(number))
@@ -87,10 +87,10 @@ def test_two_are_kept_and_no_more(root: Path) -> None:
         "00000007.1-checkpoint.3",
         "00000007.1-checkpoint.4",
     ]
-    assert all(map(written_by_attempt, kept(root)))  # so they are swept, whoever died
+    assert all(map(written_by_attempt, kept(root)))  # Garbage collection finds all of them.
 
 
-def test_what_is_taken_away_is_gone_for_the_next_attempt(root: Path) -> None:
+def test_deleted_file_is_not_restored(root: Path) -> None:
     first = AttemptAlone(root, 1)
     first.write("state/a", "a")
     first.write("state/b", "b")
@@ -101,7 +101,7 @@ def test_what_is_taken_away_is_gone_for_the_next_attempt(root: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["content", "missing", "list", "torn list"])
-def test_a_damaged_one_is_passed_over_for_the_one_before(root: Path, damage: str) -> None:
+def test_previous_checkpoint_is_restored_if_the_last_is_damaged(root: Path, damage: str) -> None:
     first = AttemptAlone(root, 1)
     for number in ("one", "two"):
         first.write("state/n", number)
@@ -122,7 +122,7 @@ def test_a_damaged_one_is_passed_over_for_the_one_before(root: Path, damage: str
     assert (damage == "list") == (len(second.notes) == 1)
 
 
-def test_where_all_are_damaged_it_starts_from_nothing_and_says_so(root: Path) -> None:
+def test_attempt_starts_from_nothing_and_logs_it_if_all_checkpoints_are_damaged(root: Path) -> None:
     first = AttemptAlone(root, 1)
     first.write("state/a", "a")
     first.write("state/b", "b")
@@ -134,10 +134,10 @@ def test_where_all_are_damaged_it_starts_from_nothing_and_says_so(root: Path) ->
     assert os.listdir(second.folder / "tmp") == []
 
 
-def test_files_are_there_before_the_list_that_names_them(
+def test_checkpoint_without_its_list_does_not_count_and_leaves_no_files(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Cut off before the list, it is as if it had not been begun; and it leaves nothing."""
+    """Files are written before the list that names them."""
     first = AttemptAlone(root, 1)
     first.write("state/n", "one")
     first.keep()
@@ -150,8 +150,8 @@ def test_files_are_there_before_the_list_that_names_them(
     assert second.go_on() == {"state/n": "one"}
 
 
-def test_the_newest_attempt_counts_and_no_other_is_written_to(root: Path) -> None:
-    """An older one that still runs somewhere keeps its own."""
+def test_checkpoint_of_the_newest_attempt_is_restored(root: Path) -> None:
+    """An older attempt that still runs keeps checkpoints of its own."""
     first = AttemptAlone(root, 1)
     first.write("state/n", "first")
     first.keep()
@@ -164,7 +164,7 @@ def test_the_newest_attempt_counts_and_no_other_is_written_to(root: Path) -> Non
     assert AttemptAlone(root, 3).go_on() == {"state/n": "second"}
 
 
-def test_an_attempt_that_only_got_as_far_as_the_one_before_keeps_nothing_of_its_own(
+def test_attempt_without_progress_keeps_no_checkpoint_of_its_own(
     root: Path,
 ) -> None:
     first = AttemptAlone(root, 1)
@@ -177,7 +177,7 @@ def test_an_attempt_that_only_got_as_far_as_the_one_before_keeps_nothing_of_its_
     assert AttemptAlone(root, 3).go_on() == {"state/n": "first"}
 
 
-def test_too_much_is_not_kept_and_the_log_says_why(root: Path) -> None:
+def test_too_large_checkpoint_is_not_kept_and_the_log_says_why(root: Path) -> None:
     first = AttemptAlone(root, 1)
     first.write("state/n", "x" * (LIMIT + 1))
     first.keep()
@@ -188,7 +188,7 @@ def test_too_much_is_not_kept_and_the_log_says_why(root: Path) -> None:
     ]
 
 
-def test_a_pilot_that_is_to_keep_none_says_so(root: Path) -> None:
+def test_pilot_with_a_limit_of_zero_keeps_no_checkpoints_and_logs_it(root: Path) -> None:
     first = AttemptAlone(root, 1, limit=0)
     first.write("state/n", "1")
     first.keep()
@@ -198,8 +198,10 @@ def test_a_pilot_that_is_to_keep_none_says_so(root: Path) -> None:
     assert not first.checkpoints.may_be_there
 
 
-def test_too_many_files_are_not_kept(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pilot.runner.files.matching_files.MOST_KEPT_FILES", 2)
+def test_checkpoint_with_too_many_files_is_not_kept(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pilot.runner.files.matching_files.MAX_KEPT_FILES", 2)
     first = AttemptAlone(root, 1)
     for name in "abc":
         first.write(f"state/{name}", name)
@@ -207,7 +209,7 @@ def test_too_many_files_are_not_kept(root: Path, monkeypatch: pytest.MonkeyPatch
     assert first.notes == ["no checkpoint was kept: there are more than 2 files"]
 
 
-def test_a_file_that_is_written_to_in_place_is_not_taken(
+def test_checkpoint_with_a_file_that_is_written_in_place_is_left_out(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = AttemptAlone(root, 1)
@@ -227,8 +229,10 @@ def test_a_file_that_is_written_to_in_place_is_not_taken(
     assert kept(root) == []
 
 
-def test_a_set_is_of_one_moment(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the tool renames while the files are copied belongs to the next."""
+def test_checkpoint_has_the_files_of_a_single_moment(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Files that the tool renames during the copy belong to the next checkpoint."""
     first = AttemptAlone(root, 1)
     first.write("state/a", "a1")
     first.write("state/b", "b1")
@@ -244,7 +248,7 @@ def test_a_set_is_of_one_moment(root: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert AttemptAlone(root, 2).go_on() == {"state/a": "a1", "state/b": "b1"}
 
 
-def test_what_is_renamed_while_files_are_opened_is_looked_at_again(
+def test_files_renamed_during_the_search_are_searched_again(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = AttemptAlone(root, 1)
@@ -264,7 +268,7 @@ def test_what_is_renamed_while_files_are_opened_is_looked_at_again(
     assert AttemptAlone(root, 2).go_on() == {"state/a": "a2", "state/b": "b2"}
 
 
-def test_a_storage_that_fails_fails_no_job(root: Path) -> None:
+def test_failing_storage_does_not_fail_the_job(root: Path) -> None:
     first = AttemptAlone(root, 1)
     (root / "logs").write_text("no folder")
     first.write("state/n", "1")
@@ -272,10 +276,10 @@ def test_a_storage_that_fails_fails_no_job(root: Path) -> None:
     assert [note for note in first.notes if "a checkpoint could not be kept" in note]
 
 
-# --- what tools leave on purpose ---
+# --- Files that tools leave on purpose ---
 
 
-def test_links_devices_and_pipes_are_passed_over(root: Path) -> None:
+def test_links_and_pipes_are_not_kept(root: Path) -> None:
     first = AttemptAlone(root, 1)
     secret = root / "in" / "secret"
     secret.write_text("hush")
@@ -290,7 +294,7 @@ def test_links_devices_and_pipes_are_passed_over(root: Path) -> None:
     assert "'state/pipe' is not kept in checkpoints: it is no regular file" in told
 
 
-def test_a_link_on_the_way_is_not_followed(root: Path) -> None:
+def test_link_in_the_path_of_a_pattern_is_not_followed(root: Path) -> None:
     first = AttemptAlone(root, 1)
     (root / "in" / "n").write_text("hush")
     (first.out / "state").symlink_to(root / "in")
@@ -299,7 +303,7 @@ def test_a_link_on_the_way_is_not_followed(root: Path) -> None:
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-def test_another_name_of_somebody_elses_file_is_passed_over(root: Path) -> None:
+def test_hard_link_to_a_file_of_another_user_is_not_kept(root: Path) -> None:
     first = AttemptAlone(root, 1)
     first.write("state/n", "1")
     secret = first.folder / "secret"
@@ -310,7 +314,7 @@ def test_another_name_of_somebody_elses_file_is_passed_over(root: Path) -> None:
     assert AttemptAlone(root, 2).go_on() == {"state/n": "1"}
 
 
-def test_names_of_any_bytes_come_back(root: Path) -> None:
+def test_file_names_of_any_bytes_are_restored(root: Path) -> None:
     first = AttemptAlone(root, 1)
     names = [b"new\nline", b"\xff\xfe", b"%2e%2e", b"a b'\"$(x)", "ą".encode()]
     (first.out / "state").mkdir()
@@ -326,7 +330,7 @@ def test_names_of_any_bytes_come_back(root: Path) -> None:
 
 
 @pytest.mark.parametrize("path", ["../../evil", "/tmp/evil", "state/%2e%2e/%2e%2e/evil", "a//b"])
-def test_a_list_that_somebody_else_has_written_leads_nowhere(root: Path, path: str) -> None:
+def test_forged_list_does_not_write_outside_the_job_folder(root: Path, path: str) -> None:
     first = AttemptAlone(root, 1)
     first.write("state/n", "1")
     first.keep()
@@ -337,8 +341,8 @@ def test_a_list_that_somebody_else_has_written_leads_nowhere(root: Path, path: s
     assert not list(root.parent.rglob("evil"))
 
 
-def test_a_checkpoint_is_not_put_through_what_stands_in_its_way(root: Path) -> None:
-    """As an input that is staged there as a link to the storage."""
+def test_checkpoint_is_not_restored_through_a_link(root: Path) -> None:
+    """The link is an input that is staged as a link to the storage."""
     first = AttemptAlone(root, 1)
     first.write("state/n", "1")
     first.keep()
@@ -350,7 +354,7 @@ def test_a_checkpoint_is_not_put_through_what_stands_in_its_way(root: Path) -> N
     assert "something else is at 'state/n'" in second.notes[0]
 
 
-def test_a_staged_file_gives_way_to_the_checkpoint(root: Path) -> None:
+def test_checkpoint_replaces_a_staged_file(root: Path) -> None:
     first = AttemptAlone(root, 1)
     first.write("state/n", "1")
     first.keep()
@@ -361,7 +365,7 @@ def test_a_staged_file_gives_way_to_the_checkpoint(root: Path) -> None:
     assert (root / "in" / "a.dat").read_bytes() == b"frame"
 
 
-def test_jobs_side_by_side_have_their_own(root: Path) -> None:
+def test_checkpoints_of_different_jobs_are_separate(root: Path) -> None:
     for seq in (1, 11):
         one = AttemptAlone(root, 1, seq=seq)
         one.write("state/n", str(seq))
@@ -371,10 +375,10 @@ def test_jobs_side_by_side_have_their_own(root: Path) -> None:
     assert kept(root) == ["00000011.1-checkpoint-list.0.json", "00000011.1-checkpoint.0"]
 
 
-# --- their end ---
+# --- Removal ---
 
 
-def test_all_of_a_job_go_also_what_a_killed_attempt_left(root: Path) -> None:
+def test_all_checkpoint_files_of_a_job_are_removed(root: Path) -> None:
     first = AttemptAlone(root, 1)
     for number in range(3):
         first.write("state/n", str(number))

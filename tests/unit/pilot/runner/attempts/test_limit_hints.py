@@ -1,5 +1,5 @@
-"""A tool that the kernel refuses something fails with its limit's name and value, in a real slot
-process with a sandbox."""
+"""Tests that a tool that the kernel refuses a resource fails with the name and value of the
+limit."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,8 +8,8 @@ import pytest
 
 from pilot.runner.attempts.limit_hints import KernelRefusals
 from pilot.sandbox.process_limits import ProcessLimits
-from sluice.contracts.needs import Resources
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.jobs.needs import Resources
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import input_file, task
 from tests.unit.pilot.runner.isolation.test_isolation import ASKING
@@ -17,7 +17,7 @@ from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 PROCESSES, FILES = 100, 64
-#: MiB. What a job may use that asks for little memory is the runner's floor.
+#: MiB. A job that requests little memory may use the runner's floor.
 DISK, FLOOR = 16, 64
 
 
@@ -63,7 +63,7 @@ for _ in range(1000):
             " fs.inotify.max_user_instances and max_user_watches)",
         ),
         (
-            # Root's tools are limited by control groups, which not every machine lets one make.
+            # Control groups limit the tools of root, and not every machine allows them.
             "import errno, os; raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))",
             0,
             f"if a process or thread was too many: it may have {PROCESSES} at a time"
@@ -78,7 +78,7 @@ for _ in range(1000):
     ],
     ids=["open files", "large file", "shared memory", "watches", "processes", "network"],
 )
-def test_a_failure_names_the_limit_that_was_met(
+def test_failure_names_the_limit_that_was_reached(
     limited: Runner, root: Path, code: str, disk: int, hint: str
 ) -> None:
     needs = Resources(ram=FLOOR // 4, disk=disk, time_limit=60.0)
@@ -90,20 +90,18 @@ def test_a_failure_names_the_limit_that_was_met(
     assert message.endswith(f" ({hint})"), message
 
 
-def test_other_failures_name_none(limited: Runner, root: Path) -> None:
+def test_failure_without_a_limit_has_no_hint(limited: Runner, root: Path) -> None:
     report = run(
         limited, task(root, python("raise ValueError(7)")), [input_file(root / "in" / "a")]
     )
     assert failed(report)[1].endswith("ended with exit code 1: ValueError: 7")
 
 
-#: Asks for a name of the network, as tools do, and fails.
+#: Looks up a host name and fails.
 LOOKS_UP = "import socket; socket.getaddrinfo('sluice.invalid', 80)"
 
 
-def test_a_tool_that_lacks_the_network_is_told_how_to_ask_for_it(
-    limited: Runner, root: Path
-) -> None:
+def test_message_says_how_to_request_network_access(limited: Runner, root: Path) -> None:
     lacking = run(limited, task(root, python(LOOKS_UP)), [input_file(root / "in" / "a")])
     assert "(tools have no network unless they ask for it" in failed(lacking)[1]
     tool = python(LOOKS_UP)
@@ -130,10 +128,10 @@ CONTAINED = KernelRefusals(ProcessLimits(), largest_file=0, shared_memory=64)
         "socket.gaierror: [Errno -3] Temporary failure in name resolution",
     ],
 )
-def test_last_words_on_the_network_are_known(said: str) -> None:
+def test_network_errors_in_the_last_line_are_recognized(said: str) -> None:
     assert "NetworkAccess" in CONTAINED.network_hint(said, container=False)
 
 
 @pytest.mark.parametrize("said", ["", "ValueError: 7", "No such file or directory: 'host.txt'"])
-def test_other_last_words_are_not_on_the_network(said: str) -> None:
+def test_other_last_lines_give_no_network_hint(said: str) -> None:
     assert CONTAINED.network_hint(said, container=True) == ""

@@ -1,4 +1,4 @@
-"""What a tool has written so far can be read beside its log while it runs, and is gone when it has
+"""Tests of live logs, which show the output of a tool while it runs and are deleted when it has
 ended."""
 
 import os
@@ -7,15 +7,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from pilot.runner.attempts.live_log import LiveLogs
-from sluice.contracts.logs import LIVE_BYTES, LiveLog
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
+from sluice.contracts.jobs.logs import LIVE_BYTES, LiveLog
 from tests.unit.pilot.attempts import python
 from tests.unit.pilot.builders import input_file, job, task
 from tests.unit.pilot.inside_jobs import let_through, waiting_at
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 
-#: Says something, and something more after each gate.
+#: Prints a line at the start and after each gate.
 TALK = f"""
 import sys
 print('begun', file=sys.stderr, flush=True)
@@ -36,7 +36,7 @@ def stream(path: Path) -> Iterator[int]:
 
 
 def told(path: Path, name: str = "stderr") -> tuple[int, bytes]:
-    """Where the stream begins in it, and its bytes; nothing where there is none."""
+    """Return the start and the bytes of the stream in the live log; no bytes if there is none."""
     try:
         found = LiveLog.model_validate_json(path.read_bytes()).streams[name]
     except FileNotFoundError:
@@ -44,7 +44,7 @@ def told(path: Path, name: str = "stderr") -> tuple[int, bytes]:
     return found.start, found.data
 
 
-def test_a_log_is_followed_while_its_job_runs(root: Path) -> None:
+def test_live_log_follows_a_running_job_and_is_deleted_at_its_end(root: Path) -> None:
     runner = Runner(root.parent / "pilot", settings={"live_logs": 0.05})
     file = root / "logs" / "00000004.2-live.json"
     task_ = task(root, python(TALK))
@@ -61,7 +61,7 @@ def test_a_log_is_followed_while_its_job_runs(root: Path) -> None:
     runner.close()
 
 
-def test_of_a_long_stream_the_end_is_told_and_where_it_begins(tmp_path: Path) -> None:
+def test_live_log_has_the_end_of_a_long_stream_and_its_offset(tmp_path: Path) -> None:
     logs, url = LiveLogs(0.02), f"file://{tmp_path}/live.json"
     logs.start()
     with stream(tmp_path / "out") as out:
@@ -77,7 +77,7 @@ def test_of_a_long_stream_the_end_is_told_and_where_it_begins(tmp_path: Path) ->
     assert not (tmp_path / "live.json").exists()
 
 
-def test_a_short_run_touches_no_storage(tmp_path: Path) -> None:
+def test_short_run_writes_no_live_log(tmp_path: Path) -> None:
     logs = LiveLogs(3600.0)
     logs.start()
     with stream(tmp_path / "out") as out:
@@ -87,7 +87,7 @@ def test_a_short_run_touches_no_storage(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["out"]
 
 
-def test_nothing_is_told_before_something_was_written(tmp_path: Path) -> None:
+def test_live_log_is_not_written_before_the_tool_writes(tmp_path: Path) -> None:
     logs = LiveLogs(0.01)
     logs.start()
     file = tmp_path / "logs" / "live.json"
@@ -97,7 +97,7 @@ def test_nothing_is_told_before_something_was_written(tmp_path: Path) -> None:
         wait_until(lambda: told(file) == (0, b"text"))
 
 
-def test_a_storage_that_cannot_be_written_ends_no_job(root: Path) -> None:
+def test_live_log_that_cannot_be_written_does_not_disturb_the_job(root: Path) -> None:
     (root / "logs").mkdir(parents=True)
     (root / "logs" / "00000000.1-live.json").mkdir()
     logs = LiveLogs(0.01)

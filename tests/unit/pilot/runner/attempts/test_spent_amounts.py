@@ -1,24 +1,24 @@
-"""What tools say that they spent, in a real slot process."""
+"""Tests of the amounts that tools report as spent, in a real slot process."""
 
 from pathlib import Path
 
 import pytest
 
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
 from tests.unit.pilot.attempts import log_of, run
 from tests.unit.pilot.builders import SHA, input_file, task, tool
 from tests.unit.pilot.runner.attempts.attempts_with_checkpoints import AttemptAlone
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 
-#: Spends 11 of each input, and ends as its first argument says.
+#: Spends 11 for each input and ends with the exit code in its first argument.
 SPENDS = """printf '%s' '{"places": 11}' > sluice.spent.json; echo x; exit $0"""
 
 
 @pytest.mark.parametrize(
     ("code", "outcome"), [(0, AttemptOutcome.FINISHED), (3, AttemptOutcome.FAILED)]
 )
-def test_amounts_are_reported_however_the_tool_ends(
+def test_spent_amounts_are_reported_however_the_tool_ends(
     runner: Runner, root: Path, code: int, outcome: AttemptOutcome
 ) -> None:
     spending = task(root, tool(["sh", "-c", SPENDS, str(code)]), named={"places": 24, "other": 1})
@@ -26,7 +26,9 @@ def test_amounts_are_reported_however_the_tool_ends(
     assert (report.outcome, report.spent) == (outcome, {"places": 11}), report.message
 
 
-def test_amounts_of_all_entries_are_added_up_to_the_reservation(runner: Runner, root: Path) -> None:
+def test_spent_amounts_of_entries_are_added_up_to_the_reserved_amount(
+    runner: Runner, root: Path
+) -> None:
     spending = tool(["sh", "-c", SPENDS, "0"])
     files = [input_file(root / "in" / f"{seq}", seq=seq) for seq in range(3)]
     report = run(runner, task(root, spending, named={"places": 40}, batch=3), files)
@@ -45,7 +47,7 @@ def test_amounts_of_all_entries_are_added_up_to_the_reservation(runner: Runner, 
     ],
     ids=["negative", "no number", "list", "large"],
 )
-def test_wrong_file_gives_nothing_back_and_the_log_says_why(
+def test_invalid_file_of_spent_amounts_is_ignored_and_the_log_says_why(
     runner: Runner, root: Path, text: str, told: str
 ) -> None:
     writes = tool(["sh", "-c", "cat $0 > sluice.spent.json"], inputs=SHA["inputs"])
@@ -59,19 +61,21 @@ def test_wrong_file_gives_nothing_back_and_the_log_says_why(
 
 
 @pytest.mark.parametrize("what", ["ln -s /etc/passwd", "mkfifo", "mkdir"])
-def test_other_things_of_that_name_are_not_read(runner: Runner, root: Path, what: str) -> None:
+def test_links_pipes_and_folders_named_like_the_file_are_not_read(
+    runner: Runner, root: Path, what: str
+) -> None:
     makes = tool(["sh", "-c", f"{what} sluice.spent.json"])
     report = run(runner, task(root, makes, named={"places": 24}), [input_file(root / "in" / "a")])
     assert report.spent == {}
 
 
-#: Leaves a result beside what it spent.
+#: Writes a result and the spent amounts.
 LEAVES_BOTH = "printf '{\"places\": 11}' > sluice.spent.json; echo '{}' > result.json"
 
 
 @pytest.mark.parametrize("named", [{}, {"places": 24}], ids=["no quota", "quota"])
 @pytest.mark.parametrize("is_inner", [False, True], ids=["tool", "workflow in a job"])
-def test_file_of_amounts_is_no_output(
+def test_file_of_spent_amounts_is_not_an_output(
     runner: Runner, root: Path, named: dict[str, float], is_inner: bool
 ) -> None:
     outputs = {"o": {"type": "File", "outputBinding": {"glob": "*.json"}}}
@@ -83,7 +87,7 @@ def test_file_of_amounts_is_no_output(
     assert output.url.endswith("result.json")
 
 
-def test_file_of_amounts_is_not_kept_with_a_checkpoint(tmp_path: Path) -> None:
+def test_file_of_spent_amounts_is_not_kept_in_checkpoints(tmp_path: Path) -> None:
     first = AttemptAlone(tmp_path / "store", 1, files=("*.json",))
     first.write("sluice.spent.json", '{"places": 11}')
     first.write("state.json", "{}")
@@ -91,7 +95,7 @@ def test_file_of_amounts_is_not_kept_with_a_checkpoint(tmp_path: Path) -> None:
     assert AttemptAlone(tmp_path / "store", 2, files=("*.json",)).go_on() == {"state.json": "{}"}
 
 
-def test_tool_that_was_never_begun_spent_nothing(runner: Runner, root: Path) -> None:
+def test_tool_that_never_started_spent_nothing(runner: Runner, root: Path) -> None:
     file = input_file(root / "in" / "a")
     (root / "in" / "a").unlink()
     report = run(runner, task(root, tool(["true"]), named={"places": 24}), [file])

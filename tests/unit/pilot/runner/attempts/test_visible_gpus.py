@@ -1,4 +1,4 @@
-"""A job finds the GPUs that it was given, and no other."""
+"""Tests that a job sees only the GPUs that are allocated to it."""
 
 import json
 import re
@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from pilot.sandbox.sandbox import gpu_devices
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import DeviceType, ErrorClass
+from sluice.contracts.common.states import DeviceType, ErrorClass
+from sluice.contracts.pilots.pilots import AttemptReport
 from tests.unit.pilot.attempts import python
 from tests.unit.pilot.builders import input_file, job, task
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
@@ -43,7 +43,9 @@ def told(report: AttemptReport) -> object:
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
 @pytest.mark.parametrize("gpus", [[], ["GPU-b"], ["GPU-a", "GPU-b"]])
-def test_it_is_told_which(slot: Runner, tmp_path: Path, gpus: list[str], *, inside: bool) -> None:
+def test_environment_names_the_gpus_of_the_job(
+    slot: Runner, tmp_path: Path, gpus: list[str], *, inside: bool
+) -> None:
     root = tmp_path / "data"
     kind = task(root, around(_TOOL) if inside else _TOOL)
     report = slot.attempt(kind, job(kind, [input_file(root / "a.dat")]), gpus=gpus)
@@ -51,7 +53,9 @@ def test_it_is_told_which(slot: Runner, tmp_path: Path, gpus: list[str], *, insi
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-def test_a_tool_can_be_told_how_many(slot: Runner, tmp_path: Path, *, inside: bool) -> None:
+def test_runtime_has_the_number_of_gpus_of_the_job(
+    slot: Runner, tmp_path: Path, *, inside: bool
+) -> None:
     cuda = {"class": "cwltool:CUDARequirement", "cudaVersionMin": "1", "cudaComputeCapability": "1"}
     counting = _TOOL | {
         "arguments": ["import sys; print(sys.argv[1])", "$(runtime.cudaDeviceCount)"],
@@ -65,7 +69,7 @@ def test_a_tool_can_be_told_how_many(slot: Runner, tmp_path: Path, *, inside: bo
     assert told(report) == 2
 
 
-def test_where_the_node_has_none_nothing_is_said(tmp_path: Path) -> None:
+def test_environment_names_no_gpus_on_a_node_without_gpus(tmp_path: Path) -> None:
     runner = Runner(tmp_path / "pilot", environment={"CUDA_VISIBLE_DEVICES": "0"})
     root = tmp_path / "data"
     try:
@@ -75,7 +79,7 @@ def test_where_the_node_has_none_nothing_is_said(tmp_path: Path) -> None:
         runner.close()
 
 
-def test_of_the_device_files_it_gets_its_own_and_those_of_the_driver(
+def test_job_gets_the_device_files_of_its_gpus_and_of_the_driver(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     names = ("nvidia0", "nvidia1", "nvidia10", "nvidiactl", "nvidia-uvm", "tty")
@@ -99,7 +103,7 @@ def test_of_the_device_files_it_gets_its_own_and_those_of_the_driver(
     ],
 )
 @pytest.mark.parametrize("on_gpu", [True, False])
-def test_a_gpu_that_is_full_is_out_of_memory(
+def test_full_gpu_memory_is_classified_as_out_of_memory(
     slot: Runner, tmp_path: Path, said: str, *, on_gpu: bool
 ) -> None:
     root = tmp_path / "data"

@@ -1,16 +1,15 @@
-"""A tool that stays loaded is told where the files of its jobs are, and which decide what it
-loads."""
+"""Test of the files that a warm worker is told about and of the files that belong to its key."""
 
 from pathlib import Path
 from typing import Any
 
 from pilot.runner.attempts.warm_inputs import with_inputs
 from pilot.runner.tools.prepared_job import WarmCommand
-from sluice.contracts.needs import Warm
+from sluice.contracts.jobs.needs import Warm
 from tests.unit.pilot.builders import input_file, task
 
 
-def test_each_file_of_a_folder_is_told_of_and_decides(tmp_path: Path) -> None:
+def test_warm_worker_key_and_request_have_each_file_of_a_folder(tmp_path: Path) -> None:
     task_ = task(tmp_path, {}, side_ports=["config"], folders={"config": "pero-cz"})
     data = input_file(tmp_path / "0.dat", data=b"data")
     ini, words = (

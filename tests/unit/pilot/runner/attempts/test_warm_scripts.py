@@ -1,15 +1,15 @@
-"""Scripts that are inputs, and stay loaded."""
+"""Test of warm workers whose script is an input."""
 
 import sys
 from pathlib import Path
 
-from sluice.contracts.needs import Resources, Warm
+from sluice.contracts.jobs.needs import Resources, Warm
 from sluice.storage import local_path
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
-#: Says how often it was asked, and with what.
+#: Prints the number of its requests and the arguments.
 SCRIPT = """
 from sluice.warm import serve
 served = []
@@ -20,11 +20,9 @@ serve(main)
 """
 
 
-def test_a_script_that_is_an_input_is_started_with_its_interpreter(
-    runner: Runner, root: Path
-) -> None:
-    """What is meant for the script does not come to the interpreter; another script, also one of
-    the same name, has a process of its own."""
+def test_input_script_runs_as_a_warm_worker_of_its_interpreter(runner: Runner, root: Path) -> None:
+    """Arguments of the script do not go to the interpreter. Another script has its own process,
+    also with the same name."""
     executable = tool([sys.executable, "-u"], arguments=["-B", "$(inputs.f)", "word"])
     warm = task(root, executable, warm=Warm(kind="a"), resources=Resources(time_limit=60))
     cold = task(root, executable, resources=Resources(time_limit=60))

@@ -1,4 +1,4 @@
-"""What a tool that stays loaded has of one job when the next one comes: nothing that is wrong."""
+"""Tests of the state that a warm worker keeps from one job to the next."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,9 +8,9 @@ import pytest
 
 from pilot.runner.attempts.warm_inputs import with_inputs
 from pilot.runner.tools.prepared_job import WarmCommand
-from sluice.contracts.needs import Warm
-from sluice.contracts.pilots import PilotTask
-from sluice.contracts.secrets import SecretRef
+from sluice.contracts.access.secrets import SecretRef
+from sluice.contracts.jobs.needs import Warm
+from sluice.contracts.pilots.pilots import PilotTask
 from tests.unit.pilot.builders import input_file, task
 from tests.unit.pilot.isolation import slot_behind
 from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs
@@ -27,8 +27,8 @@ def laid_out(jobs: Jobs, *listing: Any) -> PilotTask:
     return jobs.task(requirements={"InitialWorkDirRequirement": {"listing": list(listing)}})
 
 
-def test_a_file_that_it_keeps_open_stays_what_it_was(jobs: Jobs) -> None:
-    """Its place on the disk is not used for an input of the next job."""
+def test_file_that_a_warm_worker_keeps_open_does_not_change(jobs: Jobs) -> None:
+    """Its blocks are not reused for an input of the next job."""
     of = jobs.task()
     kept = "sys.kept = open(path, 'rb'); sys.was = sys.kept.read(); print(len(served))"
     assert jobs.said(of, kept) == "1"
@@ -37,7 +37,7 @@ def test_a_file_that_it_keeps_open_stays_what_it_was(jobs: Jobs) -> None:
         assert jobs.said(of, code) == f"{number} True"
 
 
-def test_what_lies_in_its_folder_when_it_starts_belongs_to_the_key(jobs: Jobs) -> None:
+def test_initial_files_of_the_working_directory_belong_to_the_key(jobs: Jobs) -> None:
     fixed = laid_out(jobs, {"entryname": "settings", "entry": "threshold 1"})
     assert [jobs.said(fixed), jobs.said(fixed)] == ["1", "2"]
     other = laid_out(jobs, {"entryname": "settings", "entry": "threshold 2"})
@@ -47,13 +47,13 @@ def test_what_lies_in_its_folder_when_it_starts_belongs_to_the_key(jobs: Jobs) -
     assert [jobs.said(of_job), jobs.said(of_job)] == ["1", "1"]
 
 
-def test_inputs_that_lie_there_are_known_by_their_content(jobs: Jobs) -> None:
+def test_inputs_in_the_working_directory_count_by_their_content(jobs: Jobs) -> None:
     of = laid_out(jobs, {"entryname": "given", "entry": "$(inputs.f)"})
-    assert [jobs.said(of), jobs.said(of)] == ["1", "2"], "both are the same text"
+    assert [jobs.said(of), jobs.said(of)] == ["1", "2"], "both inputs have the same text"
     assert jobs.said(of, "print(len(served), open('given').read()[:5])") == "1 print"
 
 
-def test_a_secret_that_decides_what_is_loaded_counts_with_its_version(tmp_path: Path) -> None:
+def test_secret_in_the_key_counts_with_its_version(tmp_path: Path) -> None:
     def loads(version: int) -> object:
         of = task(
             tmp_path, {}, warm=Warm(kind="a", key=["token"]),

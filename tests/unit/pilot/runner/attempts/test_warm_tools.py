@@ -1,4 +1,4 @@
-"""Tools that stay loaded in a slot: in the sandbox, as a user of the slot's, and in the open."""
+"""Tests of warm workers in a slot with each kind of isolation."""
 
 import os
 import sys
@@ -10,18 +10,18 @@ from typing import Any
 import pytest
 
 from pilot.domain.model import StopReason
-from pilot.runner.files.input_protection import MOST_COPIED
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.needs import Resources, Warm
-from sluice.contracts.pilots import AttemptReport, PilotTask
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from pilot.runner.files.input_protection import MAX_COPIED
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.needs import Resources, Warm
+from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.isolation import WAYS, slot_behind
 from tests.unit.pilot.slot_runner import Runner
 
-#: Does what stands in each job's input. ``served`` are all jobs so far.
+#: Runs the code in the input of each job. ``served`` has the arguments of all jobs so far.
 OBEYS = """
 import os, sys, time, signal, subprocess
 from sluice.warm import serve
@@ -37,7 +37,7 @@ def main(arguments):
     return scope["result"]
 serve(main)
 """
-#: Answers the protocol by itself, as its one argument says.
+#: Implements the protocol itself and runs the code in its argument for each request.
 RAW = """
 import json, os, sys, time
 assert "--persistent_worker" in sys.argv, "started for one job"
@@ -59,7 +59,7 @@ def isolation(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def runner(tmp_path: Path, isolation: str) -> Iterator[Runner]:
-    """A slot user's folders are where it can get to."""
+    """Start a slot whose folders its user can enter."""
     with slot_users.open_folder() as reachable:
         folder = reachable if isolation == "user" else tmp_path
         runner = slot_behind(isolation, folder / "pilot")
@@ -68,7 +68,7 @@ def runner(tmp_path: Path, isolation: str) -> Iterator[Runner]:
 
 
 class Jobs:
-    """Of one warm tool."""
+    """Run jobs of one warm tool."""
 
     def __init__(self, runner: Runner, root: Path) -> None:
         self.runner = runner
@@ -94,7 +94,7 @@ class Jobs:
         return run(self.runner, of, [self.file(code)], seq=self.number)
 
     def said(self, of: PilotTask, code: str = NUMBER) -> str:
-        """Its standard output, which is its output."""
+        """Run a job and return its standard output, which is its output file."""
         return text_of(self.run(of, code))
 
 
@@ -114,7 +114,7 @@ def raw(jobs: Jobs, code: str, **resources: Any) -> PilotTask:
     return task(jobs.root, executable, warm=Warm(kind="a"), resources=asked)
 
 
-def test_jobs_of_a_kind_have_one_process_and_each_its_own_files(jobs: Jobs) -> None:
+def test_jobs_of_a_kind_share_a_process_and_have_separate_folders(jobs: Jobs) -> None:
     of = jobs.task()
     code = (
         "print(len(served), sorted(os.listdir('.')), os.path.basename(path), os.getcwd(),"
@@ -126,11 +126,11 @@ def test_jobs_of_a_kind_have_one_process_and_each_its_own_files(jobs: Jobs) -> N
     assert first[1].replace("1.", "2.") == second[1]
 
 
-def test_another_task_of_its_kind_finds_it_loaded(jobs: Jobs) -> None:
+def test_tasks_of_the_same_kind_share_a_warm_worker(jobs: Jobs) -> None:
     assert [jobs.said(of) for of in (jobs.task(), jobs.task())] == ["1", "2"]
 
 
-def test_another_kind_a_cold_tool_and_other_limits_have_processes_of_their_own(jobs: Jobs) -> None:
+def test_other_kinds_cold_tools_and_other_limits_have_their_own_processes(jobs: Jobs) -> None:
     of = jobs.task()
     assert [jobs.said(of), jobs.said(of)] == ["1", "2"]
     assert jobs.said(jobs.task(warm=Warm(kind="b"))) == "1"
@@ -141,14 +141,14 @@ def test_another_kind_a_cold_tool_and_other_limits_have_processes_of_their_own(j
     assert jobs.said(jobs.task(resources=Resources(ram=300, time_limit=60))) == "1"
 
 
-def test_files_that_decide_what_is_loaded_belong_to_the_key(jobs: Jobs) -> None:
+def test_changed_key_input_restarts_the_warm_worker(jobs: Jobs) -> None:
     of = jobs.task(warm=Warm(kind="a", key=["f"]))
     same = jobs.file(NUMBER)
     assert [text_of(run(jobs.runner, of, [same], seq=n)) for n in (10, 11)] == ["1", "2"]
     assert jobs.said(of) == "1"
 
 
-def test_its_end_is_that_of_a_tool_of_its_own(jobs: Jobs) -> None:
+def test_jobs_of_a_warm_worker_end_like_jobs_of_a_cold_tool(jobs: Jobs) -> None:
     of = jobs.task(permanentFailCodes=[7])
     assert jobs.said(of) == "1"
     report = jobs.run(of, "print('why', file=sys.stderr); result = 3")
@@ -162,7 +162,7 @@ def test_its_end_is_that_of_a_tool_of_its_own(jobs: Jobs) -> None:
     assert jobs.said(of) == "2"
 
 
-def test_each_log_is_its_own_and_standard_error_may_be_an_output(jobs: Jobs) -> None:
+def test_each_job_has_its_own_log_and_standard_error_can_be_an_output(jobs: Jobs) -> None:
     of = jobs.task()
     logs = [log_of(jobs.run(of, f"print('said {n}', file=sys.stderr)")) for n in (1, 2)]
     assert ["said 1" in log for log in logs] == [True, False]
@@ -172,7 +172,7 @@ def test_each_log_is_its_own_and_standard_error_may_be_an_output(jobs: Jobs) -> 
     assert texts == ["said 1", "said 2"]
 
 
-def test_standard_output_that_is_no_text_arrives_as_it_is(jobs: Jobs) -> None:
+def test_binary_standard_output_of_a_warm_worker_is_unchanged(jobs: Jobs) -> None:
     of = jobs.task()
     report = jobs.run(of, "os.write(1, bytes(range(256)))")
     assert Path(report.outputs[0].url.removeprefix("file://")).read_bytes() == bytes(range(256))
@@ -182,7 +182,7 @@ def test_standard_output_that_is_no_text_arrives_as_it_is(jobs: Jobs) -> None:
     assert output == bytes(range(128)) + b"\xff"
 
 
-def test_what_is_left_out_of_an_answer_is_zero(jobs: Jobs) -> None:
+def test_missing_fields_of_an_answer_have_default_values(jobs: Jobs) -> None:
     of = raw(jobs, "print('{}', flush=True)")
     assert [jobs.said(of), jobs.said(of)] == ["", ""]
 
@@ -203,7 +203,7 @@ def test_what_is_left_out_of_an_answer_is_zero(jobs: Jobs) -> None:
         ("os.kill(os.getpid(), 9)", "SIGKILL"),
     ],
 )
-def test_who_does_not_speak_the_protocol_fails_its_job_with_a_sentence(
+def test_worker_that_breaks_the_protocol_fails_its_job_with_a_message(
     jobs: Jobs, code: str, sentence: str
 ) -> None:
     of = raw(
@@ -217,7 +217,7 @@ def test_who_does_not_speak_the_protocol_fails_its_job_with_a_sentence(
     assert jobs.said(of) == "1"
 
 
-def test_who_answers_twice_is_started_anew(jobs: Jobs) -> None:
+def test_worker_that_answers_twice_is_restarted(jobs: Jobs) -> None:
     of = raw(jobs, "answer(output=str(requests)); answer(output='again')")
     reports = [jobs.run(of) for _ in range(3)]
     for report in reports:
@@ -227,7 +227,7 @@ def test_who_answers_twice_is_started_anew(jobs: Jobs) -> None:
             assert "behind its answer" in report.message or "was asked 2" in report.message
 
 
-def test_one_that_hangs_is_ended_at_the_jobs_time_limit(jobs: Jobs) -> None:
+def test_worker_that_hangs_is_ended_at_the_time_limit_of_the_job(jobs: Jobs) -> None:
     of = jobs.task(resources=Resources(time_limit=0.7))
     error, message = failed(jobs.run(of, "time.sleep(99)"))
     assert error is ErrorClass.TOOL_TIMEOUT
@@ -235,7 +235,7 @@ def test_one_that_hangs_is_ended_at_the_jobs_time_limit(jobs: Jobs) -> None:
     assert jobs.said(of) == "1"
 
 
-def test_one_that_does_not_read_its_request_is_ended_too(jobs: Jobs) -> None:
+def test_worker_that_does_not_read_its_request_is_ended(jobs: Jobs) -> None:
     executable = tool(
         [sys.executable, "-c", "import time; time.sleep(99)"], arguments=["x" * 100_000] * 3
     )
@@ -244,7 +244,7 @@ def test_one_that_does_not_read_its_request_is_ended_too(jobs: Jobs) -> None:
     assert failed(jobs.run(of))[0] is ErrorClass.TOOL_TIMEOUT
 
 
-def test_one_that_grows_is_ended_and_what_it_holds_counts(jobs: Jobs) -> None:
+def test_worker_whose_memory_grows_beyond_the_limit_is_ended(jobs: Jobs) -> None:
     of = jobs.task(resources=Resources(ram=60, time_limit=60))
     grow = "import builtins; builtins.kept = getattr(builtins, 'kept', []) + [b'x' * (50 << 20)]"
     reports = [jobs.run(of, f"{grow}; work(0.3)") for _ in range(3)]
@@ -254,7 +254,7 @@ def test_one_that_grows_is_ended_and_what_it_holds_counts(jobs: Jobs) -> None:
     assert jobs.said(of) == "1"
 
 
-def test_one_that_fills_its_folder_is_ended(jobs: Jobs) -> None:
+def test_worker_that_fills_its_disk_is_ended(jobs: Jobs) -> None:
     of = jobs.task(resources=Resources(disk=5, time_limit=60))
     code = "[open(a, 'wb').write(bytes(4 << 20)) for a in 'ab']; time.sleep(99)"
     error, message = failed(jobs.run(of, code))
@@ -262,21 +262,21 @@ def test_one_that_fills_its_folder_is_ended(jobs: Jobs) -> None:
     assert jobs.said(of) == "1"
 
 
-def test_what_a_job_uses_is_counted_for_it_alone(jobs: Jobs) -> None:
+def test_cpu_time_counts_for_each_job_of_a_worker_separately(jobs: Jobs) -> None:
     of = jobs.task()
     busy = "end = time.process_time() + 0.3\nwhile time.process_time() < end: pass"
     assert 0.2 < (jobs.run(of, busy).cpu_seconds or 0) < 2
     assert (jobs.run(of, NUMBER).cpu_seconds or 0) < 0.1
 
 
-def test_one_that_leaves_processes_is_started_anew(jobs: Jobs) -> None:
+def test_worker_that_leaves_processes_is_restarted(jobs: Jobs) -> None:
     of = jobs.task()
     assert jobs.said(of) == "1"
     assert jobs.said(of, "subprocess.Popen(['sleep', '99']); print(len(served))") == "2"
     assert jobs.said(of) == "1"
 
 
-def test_processes_that_belong_to_nobody_are_ended(jobs: Jobs, tmp_path: Path) -> None:
+def test_orphans_of_a_worker_are_ended(jobs: Jobs, tmp_path: Path) -> None:
     of = jobs.task()
     assert jobs.said(of) == "1"
     code = "os.system('setsid sleep 98.76 >/dev/null 2>&1 &'); print(len(served))"
@@ -289,7 +289,7 @@ def test_processes_that_belong_to_nobody_are_ended(jobs: Jobs, tmp_path: Path) -
             continue
 
 
-def test_after_so_many_jobs_and_after_failures_in_a_row_it_is_started_anew(jobs: Jobs) -> None:
+def test_worker_is_restarted_after_its_number_of_jobs_and_after_two_failures(jobs: Jobs) -> None:
     of = jobs.task(warm=Warm(kind="a", jobs=2))
     assert [jobs.said(of) for _ in range(5)] == ["1", "2", "1", "2", "1"]
     of = jobs.task(warm=Warm(kind="b"))
@@ -298,7 +298,7 @@ def test_after_so_many_jobs_and_after_failures_in_a_row_it_is_started_anew(jobs:
     assert jobs.said(of) == "1"
 
 
-def test_one_that_is_idle_for_too_long_ends_and_so_does_one_that_is_told_to(jobs: Jobs) -> None:
+def test_idle_worker_unloads_after_a_while_or_on_request(jobs: Jobs) -> None:
     of = jobs.task(warm=Warm(kind="a", idle=0.2))
     assert jobs.said(of) == "1"
     jobs.runner.unloaded()
@@ -309,7 +309,7 @@ def test_one_that_is_idle_for_too_long_ends_and_so_does_one_that_is_told_to(jobs
     assert jobs.said(of) == "1"
 
 
-def test_what_is_loaded_is_told_with_each_end(jobs: Jobs) -> None:
+def test_end_of_each_job_reports_the_state_of_the_warm_worker(jobs: Jobs) -> None:
     of = jobs.task()
     for number in (1, 2):
         jobs.runner.submit(of, job(of, [jobs.file("work(0.4 * (len(served) == 1))")]))
@@ -320,7 +320,7 @@ def test_what_is_loaded_is_told_with_each_end(jobs: Jobs) -> None:
         assert loaded.memory > 1
 
 
-def test_a_job_that_is_canceled_ends_the_tool(jobs: Jobs) -> None:
+def test_canceled_job_ends_the_warm_worker(jobs: Jobs) -> None:
     of = jobs.task()
     waiting = job(of, [jobs.file("open('ready', 'w'); time.sleep(99)")])
     jobs.runner.submit(of, waiting)
@@ -333,20 +333,20 @@ def test_a_job_that_is_canceled_ends_the_tool(jobs: Jobs) -> None:
 
 @pytest.fixture
 def elsewhere() -> Iterator[Path]:
-    """On another disk than the storages."""
+    """Return a folder on another file system than the storages."""
     with TemporaryDirectory(dir="/dev/shm") as folder:
         yield Path(folder)
 
 
-def test_large_inputs_are_those_of_the_job_alone(
+def test_warm_worker_can_read_only_the_large_inputs_of_its_job(
     elsewhere: Path, tmp_path: Path, isolation: str
 ) -> None:
-    """They are not copied: the tool sees the storage's own, to read."""
+    """Large inputs are not copied. The worker reads the files of the storage."""
     elsewhere.chmod(0o711)
     runner = slot_behind(isolation, elsewhere / "pilot")
     try:
         with TemporaryDirectory(dir="/tmp") as storages:
-            Path(storages).chmod(0o755)  # else a slot's user gets copies
+            Path(storages).chmod(0o755)  # Otherwise a slot user would get copies.
             _see_large_inputs(Jobs(runner, tmp_path), Path(storages))
     finally:
         runner.close()
@@ -354,7 +354,7 @@ def test_large_inputs_are_those_of_the_job_alone(
 
 def _see_large_inputs(jobs: Jobs, storages: Path) -> None:
     of = jobs.task()
-    size = MOST_COPIED + 1
+    size = MAX_COPIED + 1
 
     def large(name: str, code: str) -> InputFile:
         data = code.encode().ljust(size, b"\n")
@@ -385,7 +385,7 @@ def _see_large_inputs(jobs: Jobs, storages: Path) -> None:
         assert [text[0] for text in said] == ["1", "2"]
 
 
-def test_a_slot_that_ends_leaves_nothing(jobs: Jobs) -> None:
+def test_slot_that_ends_leaves_no_processes(jobs: Jobs) -> None:
     of = jobs.task()
     jobs.said(of, "os.environ['MARK'] = 'x'; print(1)")
     slot = jobs.runner.slot_pid

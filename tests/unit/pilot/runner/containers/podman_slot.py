@@ -1,4 +1,4 @@
-"""A slot with a real engine of containers (Podman) and an image that is made here."""
+"""Start a slot with a real container engine (Podman) and an image that the tests build."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from pilot.node.engines import Engine, find_engines
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import AttemptOutcome, ContainerEngine
+from sluice.contracts.common.states import AttemptOutcome, ContainerEngine
+from sluice.contracts.pilots.pilots import AttemptReport
 from tests.servers.podman import IMAGE, Podman, start_podman
 from tests.unit.pilot.builders import tool
 from tests.unit.pilot.sandboxes import found_sandbox
@@ -63,7 +63,7 @@ def nothing_is_left(podman: Podman) -> Iterator[None]:
 def shell(
     script: str, *, image: str = IMAGE, kind: str = "requirements", **fields: Any
 ) -> dict[str, Any]:
-    """A tool that runs a script in a container; ``$f`` is its input's path."""
+    """Return a tool that runs a script in a container. ``$f`` is the path of its input."""
     docker = {"class": "DockerRequirement", "dockerPull": image}
     more = fields.pop("more", [])
     variable = {"class": "EnvVarRequirement", "envDef": {"f": "$(inputs.f.path)"}}

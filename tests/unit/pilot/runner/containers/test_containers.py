@@ -1,5 +1,5 @@
-"""Tools in containers, in a real slot process, with a real engine (Podman) and an image that is
-made here."""
+"""Tests of tools in containers in a real slot process, with a real engine (Podman) and an image
+that the tests build."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +9,8 @@ import pytest
 from pilot.domain.model import StopReason
 from pilot.node.engines import RUN_LABEL, SLOT_LABEL, Engine, remove_containers
 from pilot.runner.containers.options import gpu_options
-from sluice.contracts.needs import Container, ContainerImage, Resources
-from sluice.contracts.states import AttemptOutcome, ContainerEngine, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ContainerEngine, ErrorClass
+from sluice.contracts.jobs.needs import Container, ContainerImage, Resources
 from tests.needs import CONTAINER_GROUPS
 from tests.servers.image_registry import ImageRegistry
 from tests.servers.podman import IMAGE, Podman
@@ -32,7 +32,7 @@ from tests.waiting import wait_until
 __all__ = ["engine", "nothing_is_left", "podman", "runner"]  # fixtures
 
 
-def test_a_tool_runs_in_its_image_with_its_input(runner: Runner, root: Path) -> None:
+def test_tool_runs_in_its_image_and_reads_its_input(runner: Runner, root: Path) -> None:
     file = input_file(root / "in" / "frame 1.dat", data=b"hits\n")
     report = run(runner, task(root, shell('cat /etc/mark "$f"; echo no >&2')), [file], seq=7)
     assert text_of(report) == "inside the image\nhits\n"
@@ -42,18 +42,18 @@ def test_a_tool_runs_in_its_image_with_its_input(runner: Runner, root: Path) -> 
     assert (report.peak_memory, report.cpu_seconds) == (
         None,
         None,
-    ), "what can be measured is the engine's client"
+    ), "only the client of the engine could be measured"
     assert (root / "in" / "frame 1.dat").read_bytes() == b"hits\n"
 
 
-def test_it_sees_its_own_folders_and_nothing_else_of_the_node(runner: Runner, root: Path) -> None:
+def test_container_sees_only_its_own_folders_of_the_node(runner: Runner, root: Path) -> None:
     other = input_file(root / "in" / "other.dat")
     script = f"""ls -A / | grep -v -E '^(bin|dev|etc|proc|run|sys|tmp|var)$' | wc -l
         ls /sys/class/net; env
         cat {root}/in/other.dat; echo x >> "$f"; touch /etc/x; ls {runner.run.path}; pwd; true"""
     report = run(runner, task(root, shell(script)), [input_file(root / "in" / "a.dat")])
     lines = text_of(report).splitlines()
-    assert lines[:2] == ["1", "lo"], "one folder more than the image has, and no network"
+    assert lines[:2] == ["1", "lo"], "there is one folder more than in the image, and no network"
     assert "SLUICE_SECRET" not in text_of(report)
     assert str(root) not in text_of(report)
     said = log_of(report)
@@ -64,7 +64,7 @@ def test_it_sees_its_own_folders_and_nothing_else_of_the_node(runner: Runner, ro
     )
 
 
-def test_the_network_is_there_for_a_tool_that_asks(runner: Runner, root: Path) -> None:
+def test_container_has_a_network_only_on_request(runner: Runner, root: Path) -> None:
     asked = {"class": "NetworkAccess", "networkAccess": True}
     prepared = task(root, shell("true", more=[asked]))
     assert "--net=none" not in log_of(run(runner, prepared, [input_file(root / "in" / "a.dat")]))
@@ -73,7 +73,7 @@ def test_the_network_is_there_for_a_tool_that_asks(runner: Runner, root: Path) -
     )
 
 
-def test_a_container_that_wanted_a_network_is_told_how_to_ask_for_it(
+def test_message_says_how_to_request_network_access_for_a_container(
     runner: Runner, root: Path
 ) -> None:
     script = "echo 'connect: Network is unreachable' >&2; exit 1"
@@ -84,7 +84,7 @@ def test_a_container_that_wanted_a_network_is_told_how_to_ask_for_it(
     assert "tools have no network" not in failed(report)[1]
 
 
-def test_what_cwl_can_say_of_a_tool_holds_in_a_container(runner: Runner, root: Path) -> None:
+def test_cwl_requirements_apply_in_a_container(runner: Runner, root: Path) -> None:
     docker = {
         "class": "DockerRequirement",
         "dockerPull": IMAGE,
@@ -122,7 +122,7 @@ def test_what_cwl_can_say_of_a_tool_holds_in_a_container(runner: Runner, root: P
 
 
 @pytest.mark.needs(CONTAINER_GROUPS)
-def test_exit_codes_are_the_tools(runner: Runner, root: Path) -> None:
+def test_exit_codes_of_containers_are_those_of_the_tool(runner: Runner, root: Path) -> None:
     report = run(
         runner,
         task(root, shell("echo bad header >&2; exit 65", permanentFailCodes=[65])),
@@ -134,7 +134,7 @@ def test_exit_codes_are_the_tools(runner: Runner, root: Path) -> None:
         assert failed(report) == (ErrorClass.TOOL_FAILED, f"'sh' ended with exit code {code}")
 
 
-def test_a_program_that_the_image_lacks(runner: Runner, root: Path) -> None:
+def test_message_names_a_program_that_the_image_lacks(runner: Runner, root: Path) -> None:
     report = run(
         runner,
         task(root, {**shell("true"), "baseCommand": ["no-such-program"]}),
@@ -145,7 +145,9 @@ def test_a_program_that_the_image_lacks(runner: Runner, root: Path) -> None:
     assert message.startswith("'no-such-program' ended with exit code 127")
 
 
-def test_a_container_that_is_too_slow_is_ended(runner: Runner, podman: Podman, root: Path) -> None:
+def test_container_that_exceeds_its_time_limit_is_ended(
+    runner: Runner, podman: Podman, root: Path
+) -> None:
     endless = task(
         root,
         shell("trap '' TERM; sleep 1000"),
@@ -160,7 +162,7 @@ def test_a_container_that_is_too_slow_is_ended(runner: Runner, podman: Podman, r
 
 
 @pytest.mark.needs(CONTAINER_GROUPS)
-def test_a_container_that_takes_too_much_memory_is_ended(runner: Runner, root: Path) -> None:
+def test_container_that_exceeds_its_memory_limit_is_ended(runner: Runner, root: Path) -> None:
     greedy = task(
         root,
         shell("head -c 300m /dev/zero | tail > /dev/null"),
@@ -174,7 +176,7 @@ def test_a_container_that_takes_too_much_memory_is_ended(runner: Runner, root: P
     )
 
 
-def test_a_container_that_writes_too_much_is_ended(runner: Runner, root: Path) -> None:
+def test_container_that_exceeds_its_disk_limit_is_ended(runner: Runner, root: Path) -> None:
     writer = task(
         root,
         shell("head -c 60m /dev/zero > big; sleep 60"),
@@ -188,7 +190,7 @@ def test_a_container_that_writes_too_much_is_ended(runner: Runner, root: Path) -
 
 
 @pytest.mark.parametrize("reason", [StopReason.CANCEL, StopReason.LEASE])
-def test_a_container_is_ended_with_its_job(
+def test_container_ends_when_its_job_is_stopped(
     runner: Runner, podman: Podman, root: Path, reason: StopReason
 ) -> None:
     waiting = task(root, shell("trap '' TERM; sleep 1000"))
@@ -200,10 +202,10 @@ def test_a_container_is_ended_with_its_job(
     assert podman.containers() == []
 
 
-def test_no_container_outlives_the_pilot(
+def test_container_ends_when_the_pilot_ends(
     podman: Podman, engine: Engine, root: Path, tmp_path: Path
 ) -> None:
-    """Invariant 6 holds for containers, too."""
+    """Invariant 6 applies to containers, too."""
     runner = start(podman, engine, tmp_path)
     waiting = task(root, shell("trap '' TERM; sleep 1000"))
     runner.submit(waiting, job(waiting, [input_file(root / "in" / "a.dat")], job_id=5100))
@@ -214,7 +216,7 @@ def test_no_container_outlives_the_pilot(
 
 @pytest.mark.parametrize("label", [RUN_LABEL, SLOT_LABEL])
 @pytest.mark.needs(CONTAINER_GROUPS)
-def test_what_a_killed_pilot_left_is_found_by_its_label(
+def test_containers_of_a_killed_pilot_are_removed_by_label(
     podman: Podman, engine: Engine, label: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in podman.environment.items():
@@ -245,7 +247,7 @@ def test_what_a_killed_pilot_left_is_found_by_its_label(
     remove_containers(engine, f"{label}=other")
 
 
-def test_a_file_of_the_node_is_not_brought_in(runner: Runner, root: Path) -> None:
+def test_file_of_the_node_cannot_be_staged_into_a_container(runner: Runner, root: Path) -> None:
     secret = root / "secret"
     root.mkdir()
     secret.write_text("hush")
@@ -261,8 +263,10 @@ def test_a_file_of_the_node_is_not_brought_in(runner: Runner, root: Path) -> Non
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-def test_a_container_gets_the_gpus_of_its_job(runner: Runner, root: Path, *, inside: bool) -> None:
-    """There is none here, so the engine refuses; but it has been asked."""
+def test_engine_is_asked_for_the_gpus_of_the_job(
+    runner: Runner, root: Path, *, inside: bool
+) -> None:
+    """There is no GPU here, so the engine refuses the request."""
     cuda = {
         "class": "cwltool:CUDARequirement",
         "cudaVersionMin": "11",
@@ -291,12 +295,12 @@ def test_a_container_gets_the_gpus_of_its_job(runner: Runner, root: Path, *, ins
         ),
     ],
 )
-def test_each_engine_is_told_in_its_own_words(kind: ContainerEngine, expected: list[str]) -> None:
+def test_gpu_options_depend_on_the_engine(kind: ContainerEngine, expected: list[str]) -> None:
     assert gpu_options(kind, ["GPU-a", "GPU-b"]) == expected
     assert gpu_options(kind, []) == []
 
 
-def test_a_hint_is_used_where_there_is_an_engine(runner: Runner, root: Path) -> None:
+def test_container_hint_is_used_if_there_is_an_engine(runner: Runner, root: Path) -> None:
     report = run(
         runner,
         task(root, shell("cat /etc/mark", kind="hints")),
@@ -305,7 +309,7 @@ def test_a_hint_is_used_where_there_is_an_engine(runner: Runner, root: Path) -> 
     assert text_of(report) == "inside the image\n"
 
 
-def test_a_hint_is_passed_over_where_there_is_none(
+def test_container_hint_is_ignored_if_there_is_no_engine(
     podman: Podman, root: Path, tmp_path: Path
 ) -> None:
     runner = start(podman, None, tmp_path)
@@ -336,7 +340,7 @@ def test_a_hint_is_passed_over_where_there_is_none(
         runner.close()
 
 
-def test_an_image_that_is_nowhere(runner: Runner, root: Path) -> None:
+def test_missing_image_fails_the_job_with_a_message(runner: Runner, root: Path) -> None:
     nowhere = "localhost:1/lab/none:1"
     error_class, message = failed(
         run(runner, task(root, shell("true", image=nowhere)), [input_file(root / "in" / "a.dat")])
@@ -355,14 +359,14 @@ def test_an_image_that_is_nowhere(runner: Runner, root: Path) -> None:
     assert (error_class, message) == (ErrorClass.STAGE_IN_FAILED, sentence)
 
 
-def test_an_image_is_pulled_once_for_the_node(
+def test_image_is_pulled_once_for_the_node(
     podman: Podman, engine: Engine, root: Path, tmp_path: Path
 ) -> None:
     podman.run("save", "--format", "docker-dir", "--output", str(tmp_path / "image"), IMAGE)
     registry = ImageRegistry(tmp_path / "image")
     registry.start()
     podman.trust(registry.name)
-    # One with nothing in common, so that all of it has to be pulled.
+    # Without this image, all layers have to be pulled.
     podman.run("rmi", "--force", IMAGE)
     runners = [start(podman, engine, tmp_path)]
     try:

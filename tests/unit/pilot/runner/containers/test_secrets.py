@@ -1,5 +1,5 @@
-"""Secrets of tools in containers: in the container's environment and files, and on no command line
-of its engine."""
+"""Tests that secrets of containers are in their environment and files, and on no command line of
+the engine."""
 
 import os
 from collections.abc import Callable
@@ -11,7 +11,7 @@ import psutil
 import pytest
 from pydantic import SecretStr
 
-from sluice.contracts.secrets import SecretRef
+from sluice.contracts.access.secrets import SecretRef
 from tests.servers.podman import IMAGE
 from tests.unit.pilot.attempts import log_of
 from tests.unit.pilot.builders import input_file, job, task
@@ -54,7 +54,7 @@ def asking(script: str) -> dict[str, Any]:
 
 
 def inside(executable: dict[str, Any]) -> dict[str, Any]:
-    """The tool in a workflow that runs inside the job."""
+    """Return a workflow that runs the tool inside the job."""
     workflow = around(executable)
     workflow["inputs"]["key"] = "string"
     workflow["steps"]["run"]["in"]["key"] = "key"
@@ -62,19 +62,19 @@ def inside(executable: dict[str, Any]) -> dict[str, Any]:
 
 
 def command_lines() -> str:
-    """Of all processes that there are."""
+    """Return the command lines of all processes."""
     return "\n".join(
         " ".join(process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])
     )
 
 
 def gates(runner: Runner) -> list[Path]:
-    """Where tools wait."""
+    """Return the named pipes where tools wait."""
     return list(Path(runner.run.path).rglob("gate"))
 
 
 @pytest.mark.parametrize("wrap", [lambda made: made, inside], ids=["alone", "in a workflow"])
-def test_it_is_in_the_container_and_on_no_command_line(
+def test_secret_is_in_the_container_and_on_no_command_line(
     runner: Runner, root: Path, wrap: Callable[[Any], Any]
 ) -> None:
     script = 'echo "$TOKEN" $(cat key.txt); echo "$TOKEN" >&2; mkfifo gate; : < gate; rm gate'
@@ -93,8 +93,10 @@ def test_it_is_in_the_container_and_on_no_command_line(
         report = attempt.result()
     for gate in opened:
         os.close(gate)
-    assert "--env=TOKEN " in lines, "of the engine's client"
+    assert "--env=TOKEN " in lines, "the client of the engine gets the name of the variable"
     assert VALUE not in lines
-    assert text_of(report) == f"Bearer {VALUE} <{VALUE}>\n", "the output is the tool's own doing"
+    assert text_of(report) == f"Bearer {VALUE} <{VALUE}>\n", (
+        "the tool may write the secret to its output"
+    )
     assert "Bearer (secret a)" in log_of(report)
     assert VALUE not in log_of(report)

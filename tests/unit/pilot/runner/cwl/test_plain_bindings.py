@@ -1,4 +1,4 @@
-"""A job's bindings, copied without their places in the document."""
+"""Test of how the bindings of a job are copied without their positions in the document."""
 
 import copy
 
@@ -8,7 +8,7 @@ from cwltool import builder, process
 from pilot.runner.cwl.plain_bindings import copy_bindings_plainly
 
 
-def test_a_copy_has_the_bindings_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copied_bindings_are_plain_lists_and_dictionaries(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, name in ((process, "CommentedSeq"), (builder, "CommentedMap")):
         monkeypatch.setattr(module, name, getattr(module, name))
     copy_bindings_plainly()

@@ -1,4 +1,5 @@
-"""Processes that say their version are files of their own, which cwltool finds."""
+"""Tests of how processes with a CWL version of their own are written as files that cwltool
+loads."""
 
 import os
 from pathlib import Path
@@ -33,7 +34,7 @@ def _nested(*, as_list: bool) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("as_list", [True, False])
-def test_each_file_has_its_version_and_none_is_left(tmp_path: Path, as_list: bool) -> None:
+def test_each_process_keeps_its_version_and_no_file_is_left(tmp_path: Path, as_list: bool) -> None:
     loaded = load_document(_nested(as_list=as_list), str(tmp_path), subject="the process")
     versions = []
     while True:
@@ -45,7 +46,7 @@ def test_each_file_has_its_version_and_none_is_left(tmp_path: Path, as_list: boo
     assert os.listdir(tmp_path) == []
 
 
-def test_prefixes_go_along(tmp_path: Path) -> None:
+def test_namespaces_are_copied_to_inner_processes(tmp_path: Path) -> None:
     document = _around({**_TOOL, "cwlVersion": "v1.0"}, cwlVersion="v1.2") | {
         "$namespaces": {"x": "urn:x:"}
     }

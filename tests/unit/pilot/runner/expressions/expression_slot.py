@@ -1,4 +1,4 @@
-"""A slot whose expressions say what they found."""
+"""Run expressions in a slot and return what they found."""
 
 import json
 import sys
@@ -9,8 +9,8 @@ from typing import Any
 import psutil
 import pytest
 
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
+from sluice.contracts.pilots.pilots import AttemptReport
 from tests.processes import command_of
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, task, tool
@@ -22,9 +22,9 @@ LIMIT = 3.0
 SECRET = "hush-hush"
 
 
-#: The way out of a context of node.js that is open at present: an import fails with an error that
-#: belongs to the program outside. What follows in the same process is then evaluated there, with
-#: all that node.js has.
+#: A known escape from a context of node.js: an import fails with an error that belongs to the
+#: program outside. Later expressions in the same process are then evaluated outside, with all that
+#: node.js has.
 BREAK_OUT = """${ import('x').catch(error => {
   const outside = error.constructor.constructor('return globalThis')();
   outside.require('vm').runInNewContext = (code) => {
@@ -46,13 +46,13 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
 
 
 def saying(*expressions: str) -> dict[str, Any]:
-    """A tool that writes what the expressions give, one a line."""
+    """Return a tool that writes the values of the expressions, one on each line."""
     javascript = [{"class": "InlineJavascriptRequirement"}]
     return tool(["/usr/bin/printf", r"%s\n"], requirements=javascript, arguments=list(expressions))
 
 
 def outside(code: str) -> list[str]:
-    """Expressions that break out, then give what ``code`` gives there as JSON."""
+    """Return expressions that break out and then give the value of ``code`` outside as JSON."""
     return [BREAK_OUT, "${ return JSON.stringify(" + code + "); }"]
 
 
@@ -62,7 +62,7 @@ def said(report: AttemptReport) -> list[str]:
 
 
 def found_outside(runner: Runner, root: Path, code: str) -> Any:
-    """What ``code`` gives there, or the error that it ended with, as text."""
+    """Return the value of ``code`` outside the context, or the text of its error."""
     answer = said(
         run(runner, task(root, saying(*outside(code))), [input_file(root / "in" / "a.dat")])
     )[1]
@@ -70,7 +70,7 @@ def found_outside(runner: Runner, root: Path, code: str) -> Any:
 
 
 def evaluators(runner: Runner) -> list[int]:
-    """Pids of the processes in which the slot has expressions evaluated."""
+    """Return the IDs of the processes in which the slot evaluates expressions."""
     return [
         child.pid
         for child in psutil.Process(runner.slot_pid).children()

@@ -1,4 +1,5 @@
-"""What JavaScript of templates may use, in a real slot process, and what it leaves to others."""
+"""Tests of the limits of JavaScript of templates and of its isolation between jobs, in a real slot
+process."""
 
 import os
 import sys
@@ -6,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.runner.expressions.expression_slot import (
@@ -25,7 +26,7 @@ from tests.unit.pilot.slot_runner import Runner
 __all__ = ["runner"]  # fixtures
 
 
-def test_an_endless_loop_ends_the_job_and_not_the_slot(runner: Runner, root: Path) -> None:
+def test_endless_loop_fails_the_job_and_the_slot_runs_the_next(runner: Runner, root: Path) -> None:
     report = run(
         runner, task(root, saying("${while(true){}}")), [input_file(root / "in" / "a.dat")]
     )
@@ -36,7 +37,7 @@ def test_an_endless_loop_ends_the_job_and_not_the_slot(runner: Runner, root: Pat
     ) == ["42"]
 
 
-def test_an_endless_loop_in_a_workflow_inside_a_job(runner: Runner, root: Path) -> None:
+def test_endless_loop_in_an_inner_workflow_fails_the_job(runner: Runner, root: Path) -> None:
     report = run(
         runner,
         task(root, around(saying("$(1)"), when="${while(true){}}")),
@@ -49,7 +50,7 @@ def test_an_endless_loop_in_a_workflow_inside_a_job(runner: Runner, root: Path) 
     )
 
 
-def test_an_endless_loop_left_behind_for_later(runner: Runner, root: Path) -> None:
+def test_endless_loop_in_a_late_callback_fails_the_job(runner: Runner, root: Path) -> None:
     late = "import('x').catch(error => { while (true) {} })"
     report = run(
         runner,
@@ -70,7 +71,9 @@ def test_an_endless_loop_left_behind_for_later(runner: Runner, root: Path) -> No
         ("new WebAssembly.Memory({initial: 2000})", "could not allocate memory"),
     ],
 )
-def test_memory_has_an_end(root: Path, tmp_path: Path, bomb: str, sentence: str) -> None:
+def test_expression_that_uses_too_much_memory_fails_the_job(
+    root: Path, tmp_path: Path, bomb: str, sentence: str
+) -> None:
     runner = Runner(
         tmp_path / "pilot",
         environment={"PYTHONPATH": str(Path.cwd())},
@@ -89,7 +92,7 @@ def test_memory_has_an_end(root: Path, tmp_path: Path, bomb: str, sentence: str)
         runner.close()
 
 
-def test_an_answer_has_an_end(runner: Runner, root: Path) -> None:
+def test_too_long_result_of_an_expression_fails_the_job(runner: Runner, root: Path) -> None:
     report = run(
         runner, task(root, saying("$('x'.repeat(70000000))")), [input_file(root / "in" / "a.dat")]
     )
@@ -105,7 +108,7 @@ def test_an_answer_has_an_end(runner: Runner, root: Path) -> None:
         "process.abort()",
     ],
 )
-def test_an_answer_cannot_be_forged(runner: Runner, root: Path, forged: str) -> None:
+def test_result_of_an_expression_cannot_be_forged(runner: Runner, root: Path, forged: str) -> None:
     code = f"(() => {{ {forged}; while (true) {{}} }})()"
     failed(run(runner, task(root, saying(*outside(code))), [input_file(root / "in" / "a.dat")]))
     assert said(
@@ -113,7 +116,7 @@ def test_an_answer_cannot_be_forged(runner: Runner, root: Path, forged: str) -> 
     ) == ["42"]
 
 
-def test_no_job_sees_what_another_left(runner: Runner, root: Path) -> None:
+def test_expressions_see_no_variables_of_earlier_expressions(runner: Runner, root: Path) -> None:
     marking = (
         "${ if (globalThis.mark) { return 'seen'; } globalThis.mark = Array.prototype.mark = 1;"
         " return 'unseen'; }"
@@ -124,7 +127,7 @@ def test_no_job_sees_what_another_left(runner: Runner, root: Path) -> None:
         assert said(report) == ["unseen", "unseen"]
 
 
-def test_one_task_keeps_its_process_and_leaves_nothing_to_another(
+def test_jobs_of_a_task_share_an_evaluator_that_other_tasks_do_not_get(
     runner: Runner, root: Path
 ) -> None:
     marking = task(root, saying(*outside("[globalThis.mark, globalThis.mark = 'left']")))
@@ -132,7 +135,7 @@ def test_one_task_keeps_its_process_and_leaves_nothing_to_another(
     for number in range(2):
         run(runner, marking, [input_file(root / "in" / "a.dat")], seq=number)
         before.append(*evaluators(runner))
-    assert before[0] == before[1], "starting one for each job is dear"
+    assert before[0] == before[1], "it is slow to start an evaluator for each job"
     assert said(
         run(runner, task(root, saying("$(typeof mark)")), [input_file(root / "in" / "b.dat")])
     ) == ["undefined"]
@@ -141,13 +144,13 @@ def test_one_task_keeps_its_process_and_leaves_nothing_to_another(
 
 
 def node_alone(folder: Path) -> dict[str, str]:
-    """An environment with node.js on the PATH, and without bubblewrap."""
+    """Return an environment with node.js and without bubblewrap on the PATH."""
     folder.mkdir()
     (folder / "node").symlink_to(os.path.realpath("/usr/bin/node"))
     return {"PATH": str(folder), "PYTHONPATH": str(Path.cwd()), "SLUICE_PILOT_TOKEN": SECRET}
 
 
-def test_without_bubblewrap_node_restrains_itself(root: Path, tmp_path: Path) -> None:
+def test_node_restricts_itself_without_bubblewrap(root: Path, tmp_path: Path) -> None:
     runner = Runner(tmp_path / "pilot", environment=node_alone(tmp_path / "bin"))
     try:
         assert found_outside(runner, root, "process.env") == {}
@@ -165,7 +168,9 @@ def test_without_bubblewrap_node_restrains_itself(root: Path, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("inside", [False, True])
-def test_a_pilot_may_insist_on_bubblewrap(root: Path, tmp_path: Path, inside: bool) -> None:
+def test_pilot_with_a_required_sandbox_refuses_javascript_without_bubblewrap(
+    root: Path, tmp_path: Path, inside: bool
+) -> None:
     runner = Runner(
         tmp_path / "pilot",
         environment=node_alone(tmp_path / "bin"),

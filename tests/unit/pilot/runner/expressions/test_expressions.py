@@ -1,5 +1,5 @@
-"""JavaScript of templates, in a real slot process: what it does, and what it cannot even where it
-breaks out of its context."""
+"""Tests of JavaScript of templates in a real slot process: what it can do, and what it cannot do
+even after it has broken out of its context."""
 
 import socket
 import subprocess
@@ -23,7 +23,7 @@ from tests.unit.pilot.slot_runner import Runner
 __all__ = ["runner"]  # fixtures
 
 
-def test_values_of_every_kind(runner: Runner, root: Path) -> None:
+def test_expressions_return_numbers_and_strings(runner: Runner, root: Path) -> None:
     expressions = [
         "$(1 + inputs.f.size)",
         "${ var a = ['é', null]; return JSON.stringify(a); }",
@@ -54,7 +54,7 @@ def test_values_of_every_kind(runner: Runner, root: Path) -> None:
         "process.mainModule.require('child_process')",
     ],
 )
-def test_ways_out_that_are_shut_by_the_context(runner: Runner, root: Path, escape: str) -> None:
+def test_context_blocks_known_escapes(runner: Runner, root: Path, escape: str) -> None:
     report = run(
         runner, task(root, saying("$(" + escape + ")")), [input_file(root / "in" / "a.dat")]
     )
@@ -64,18 +64,18 @@ def test_ways_out_that_are_shut_by_the_context(runner: Runner, root: Path, escap
     )
 
 
-def test_breaking_out_works_which_the_tests_below_need(runner: Runner, root: Path) -> None:
+def test_break_out_of_the_other_tests_works(runner: Runner, root: Path) -> None:
     assert found_outside(runner, root, "[typeof process, typeof require('fs').readFileSync]") == [
         "object",
         "function",
     ]
 
 
-def test_the_environment_is_empty(runner: Runner, root: Path) -> None:
+def test_escaped_code_finds_no_environment_variables(runner: Runner, root: Path) -> None:
     assert set(found_outside(runner, root, "process.env")) <= {"PWD"}
 
 
-def test_there_are_no_files_but_libraries(runner: Runner, root: Path) -> None:
+def test_escaped_code_sees_only_system_libraries(runner: Runner, root: Path) -> None:
     assert set(found_outside(runner, root, "require('fs').readdirSync('/')")) <= {
         "usr",
         "lib",
@@ -102,7 +102,7 @@ def test_there_are_no_files_but_libraries(runner: Runner, root: Path) -> None:
         "/usr/bin/env",
     ],
 )
-def test_nothing_of_the_node_can_be_read(runner: Runner, root: Path, path: str) -> None:
+def test_escaped_code_cannot_read_files_of_the_node(runner: Runner, root: Path, path: str) -> None:
     root.mkdir()
     token = root / "token"
     token.write_text(SECRET)
@@ -114,13 +114,13 @@ def test_nothing_of_the_node_can_be_read(runner: Runner, root: Path, path: str) 
         input=root / "in" / "a.dat",
         runs=runner.run.path,
     )
-    assert Path(path).exists(), "only what is there can be kept from being read"
+    assert Path(path).exists(), "the test needs a path that exists"
     for call in ("readFileSync", "readdirSync"):
         assert "ENOENT" in found_outside(runner, root, f"require('fs').{call}('{path}')")
 
 
 @pytest.mark.parametrize("place", ["/", "/dev", "/usr/lib", "{runs}"])
-def test_nothing_can_be_written(runner: Runner, root: Path, place: str) -> None:
+def test_escaped_code_cannot_write_files(runner: Runner, root: Path, place: str) -> None:
     path = place.format(runs=runner.run.path) + "/left-behind"
     answer = found_outside(runner, root, f"require('fs').writeFileSync('{path}', 'x')")
     assert "EROFS" in answer or "ENOENT" in answer
@@ -136,10 +136,10 @@ def test_nothing_can_be_written(runner: Runner, root: Path, place: str) -> None:
         "fs.utimesSync(device, seen.atime, seen.mtime)",
     ],
 )
-def test_the_nodes_devices_stay_as_they_are(
+def test_escaped_code_cannot_change_devices_of_the_node(
     runner: Runner, root: Path, device: str, change: str
 ) -> None:
-    """What is set is what they have: the node would not notice if it could be set."""
+    """The code sets the values that the devices have, so a success would not disturb the node."""
     code = (
         "(() => { const fs = require('fs'), device = '%s', seen = fs.statSync(device);"
         f" return String({change}) }})()"
@@ -150,10 +150,10 @@ def test_the_nodes_devices_stay_as_they_are(
     own.touch()
     script = f"console.log({code % own})"
     done = subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "undefined\n", "it works where nothing is shut off"
+    assert done.stdout == "undefined\n", "the code works without a sandbox"
 
 
-#: A library that both this process and node.js have.
+#: A library that this process and node.js load.
 LIBC = next(
     line.split()[-1]
     for line in Path("/proc/self/maps").read_text().splitlines()
@@ -183,7 +183,9 @@ LIBC = next(
         (f"process.dlopen({{exports: {{}}}}, '{LIBC}')", "loading addons is disabled"),
     ],
 )
-def test_no_program_can_be_started(runner: Runner, root: Path, code: str, refusal: str) -> None:
+def test_escaped_code_cannot_start_programs(
+    runner: Runner, root: Path, code: str, refusal: str
+) -> None:
     assert refusal in str(found_outside(runner, root, code))
     script = (
         "try { console.log(JSON.stringify(%s)) } catch (e) { console.log('Error: ' + e) }"
@@ -192,7 +194,7 @@ def test_no_program_can_be_started(runner: Runner, root: Path, code: str, refusa
     done = subprocess.run(
         ["node", "-e", script % code], capture_output=True, text=True, timeout=60, check=True
     )
-    assert done.stdout, "it works where nothing is shut off"
+    assert done.stdout, "the code works without a sandbox"
     assert refusal not in done.stdout
 
 
@@ -200,14 +202,16 @@ def test_no_program_can_be_started(runner: Runner, root: Path, code: str, refusa
 @pytest.mark.parametrize(
     "call", ["process.kill({target}, 'SIGKILL')", "process._debugProcess({target})"]
 )
-def test_no_process_can_be_signaled(runner: Runner, root: Path, target: str, call: str) -> None:
+def test_escaped_code_cannot_signal_processes(
+    runner: Runner, root: Path, target: str, call: str
+) -> None:
     code = call.format(target=target.format(slot=runner.slot_pid, server=runner.server.pid))
     answer = found_outside(runner, root, code)
     assert "EPERM" in answer or "ESRCH" in answer or "not permitted" in answer
     assert psutil.pid_exists(runner.slot_pid)
 
 
-def test_there_is_no_network(runner: Runner, root: Path) -> None:
+def test_escaped_code_has_no_network(runner: Runner, root: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.setblocking(False)
         connect = (

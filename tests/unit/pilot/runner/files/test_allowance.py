@@ -1,13 +1,14 @@
-"""What a job hands on takes no more of a storage than the job may write: in a real slot process."""
+"""Tests that the outputs of a job take no more of a storage than the job may write, in a real slot
+process."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.pilots.pilots import AttemptReport
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import input_file, output, task
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
@@ -61,7 +62,7 @@ def _handed_on(
         pytest.param(_HOLES, _FILES, True, id="files with holes, each by itself"),
     ],
 )
-def test_no_more_is_handed_on_than_may_be_written(
+def test_outputs_larger_than_the_disk_of_the_job_are_refused(
     runner: Runner, root: Path, code: str, port: Any, *, spread: bool, inside: bool
 ) -> None:
     report = _handed_on(runner, root, code, port, spread=spread, inside=inside)
@@ -73,9 +74,11 @@ def test_no_more_is_handed_on_than_may_be_written(
     assert not list((root / "out").glob("*"))
 
 
-def test_an_invocation_hands_on_no_more(runner: Runner, root: Path) -> None:
-    """It is of the outer task that the disk is asked. What comes of it would be refused as well,
-    but would have been written by then."""
+def test_outputs_of_an_invocation_are_limited_by_the_disk_of_its_task(
+    runner: Runner, root: Path
+) -> None:
+    """The outer task requests the disk. Its outputs would be refused as well, but only after they
+    were written."""
     process = python(_HOLES, inputs={}, outputs={"o": _FOLDER})
     process["arguments"] = process["arguments"][:1]
     del process["stdout"]
@@ -85,7 +88,7 @@ def test_an_invocation_hands_on_no_more(runner: Runner, root: Path) -> None:
     assert message.startswith("what the tool left cannot be taken: its files are larger than")
 
 
-def test_inputs_may_be_handed_on_beside_it(runner: Runner, root: Path) -> None:
+def test_inputs_among_the_outputs_do_not_count_as_written(runner: Runner, root: Path) -> None:
     code = """
 import os, sys
 os.mkdir("d")

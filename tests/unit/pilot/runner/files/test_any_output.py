@@ -1,5 +1,5 @@
-"""Whatever a tool writes, it is kept so that everybody can read it, or it is the tool's fault: in a
-real slot process."""
+"""Tests that any output of a tool is either stored in a readable form or reported as a fault of the
+tool, in a real slot process."""
 
 import json
 import subprocess
@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass
-from sluice.contracts.tasks import TaskOutput
+from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
+from sluice.contracts.jobs.tasks import TaskOutput
+from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.storage import unpack
 from tests.draws import examples
 from tests.unit.pilot.attempts import failed, python, run
@@ -26,7 +26,7 @@ FAULTS = {ErrorClass.TOOL_FAILED, ErrorClass.TOOL_REFUSED}
 
 
 def writing(kind: Any) -> dict[str, Any]:
-    """A tool whose output object is its input's content."""
+    """Return a tool whose output object is the content of its input."""
     process = tool(["cp"], arguments=["$(inputs.f.path)", "cwl.output.json"], outputs={"o": kind})
     del process["stdout"]
     return process
@@ -38,7 +38,7 @@ def bundled(root: Path) -> TaskOutput:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One for all draws of a test."""
+    """Return a storage for all examples of a test."""
     return tmp_path_factory.mktemp("store")
 
 
@@ -147,11 +147,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_an_output_object_that_cannot_be_kept_is_the_tools_fault(
+def test_unusable_output_object_is_refused_with_a_message(
     runner: Runner, root: Path, name: str
 ) -> None:
-    """It says what, where and what to do, and no attempt is wasted on it: alone, and inside a
-    workflow."""
+    """The message says what is wrong, where, and what to do. The job is not attempted again. The
+    same applies in an inner workflow."""
     content, said = WRONG[name]
     file = input_file(root / "in" / "a.dat", data=content)
     for process in (writing("Any"), around(writing("Any"))):
@@ -162,7 +162,7 @@ def test_an_output_object_that_cannot_be_kept_is_the_tools_fault(
         assert said in message
 
 
-def test_what_goes_deep_and_is_not_too_deep_is_kept(runner: Runner, root: Path) -> None:
+def test_output_object_at_the_depth_limit_is_stored(runner: Runner, root: Path) -> None:
     for number, content in enumerate(
         (deep("[", "]", 255), deep('{"a":', "}", 255), b'{"o": %s}' % (b"9" * 4300))
     ):
@@ -176,7 +176,7 @@ def test_what_goes_deep_and_is_not_too_deep_is_kept(runner: Runner, root: Path) 
         require_kept_or_told(report)
 
 
-#: Stands for a number that Python does not write.
+#: A placeholder for a number that Python does not write.
 LONG = "a long number"
 NUMBERS = st.floats() | st.integers() | st.just(LONG)
 PLACES = st.sampled_from(
@@ -241,7 +241,7 @@ NAMED = st.builds(lambda text: b'{"o": %s}' % text, OBJECTS)
 @example(b'{"o": {"class": true}}', "File")
 @example(b'{"o": {"class": "File", "location": null}}', "Any")
 @example(b'\xef\xbb\xbf{"o": 1}', "Any")
-def test_any_output_object_is_kept_or_told(
+def test_any_output_object_is_stored_or_refused(
     runner: Runner, store: Path, content: bytes, kind: str
 ) -> None:
     process = writing(kind)
@@ -289,7 +289,7 @@ PATHS = st.lists(st.lists(PARTS, min_size=1, max_size=3).map(b"/".join), max_siz
 @example([b"d/\xff"], "d", "Directory")
 @example([b"cwl.output.json/x"], "*", "File")
 @example([b"cwl.output.json\xff", b"cwl.output.json"], "*", "File")
-def test_any_files_are_kept_or_told(
+def test_any_output_files_are_stored_or_refused(
     runner: Runner, store: Path, names: list[bytes], glob: str, kind: str
 ) -> None:
     process = python(MAKES, outputs={"o": {"type": kind, "outputBinding": {"glob": glob}}})
@@ -306,7 +306,7 @@ DEEP = "import os\nfor _ in range({levels}): os.mkdir('d'); os.chdir('d')\nopen(
 
 @pytest.fixture
 def swept(runner: Runner) -> Iterator[None]:
-    """Where a test fails, what it left would be too deep for those who tidy up after it."""
+    """Remove folders that would be too deep for the cleanup after a failed test."""
     yield
     left = [*runner.run.path.glob("slots/*/out/d"), *runner.run.path.glob("slots/*/tmp/*/d")]
     subprocess.run(["rm", "-rf", *left], check=True)
@@ -314,8 +314,9 @@ def swept(runner: Runner) -> Iterator[None]:
 
 @pytest.mark.usefixtures("swept")
 @pytest.mark.parametrize("listing", ["no_listing", "deep_listing"])
-def test_a_folder_too_deep_is_the_tools_fault(runner: Runner, root: Path, listing: str) -> None:
-    """Deeper than any path, and than Python's stack: alone, and inside a workflow."""
+def test_too_deep_output_folder_is_refused(runner: Runner, root: Path, listing: str) -> None:
+    """The folder is deeper than any path and than the stack of Python. The same applies in an inner
+    workflow."""
     binding = {"type": "Directory", "outputBinding": {"glob": "d", "loadListing": listing}}
     process = python(DEEP.format(levels=3000), outputs={"o": binding})
     del process["stdout"]
@@ -335,8 +336,7 @@ def test_a_folder_too_deep_is_the_tools_fault(runner: Runner, root: Path, listin
 
 
 @pytest.mark.usefixtures("swept")
-def test_what_a_tool_leaves_beside_its_outputs_may_be_deep(runner: Runner, root: Path) -> None:
-    """Nothing of it is left for the next job."""
+def test_deep_folder_beside_the_outputs_is_removed(runner: Runner, root: Path) -> None:
     optional = {"o": {"type": "File?", "outputBinding": {"glob": "nothing"}}}
     leaves = python(DEEP.format(levels=3000), outputs=optional)
     del leaves["stdout"]

@@ -1,4 +1,5 @@
-"""Files of assets are kept once for a node: verified, within a limit, and written to by nobody."""
+"""Tests of the cache of asset files on a node: files are verified, limited in size and never
+changed."""
 
 import fcntl
 import hashlib
@@ -11,9 +12,9 @@ import pytest
 
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.asset_cache import AssetCache
-from sluice.contracts.asset_refs import MARK
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.data.asset_refs import MARK
+from sluice.contracts.jobs.job_inputs import InputFile
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
@@ -30,17 +31,17 @@ def name_of(file: InputFile) -> str:
     return file.checksum.removeprefix("sha256:")
 
 
-def test_a_file_is_brought_once_and_links_are_given(tmp_path: Path) -> None:
+def test_asset_file_is_fetched_once_and_jobs_get_links(tmp_path: Path) -> None:
     cache, file = AssetCache(str(tmp_path / "cache"), 100), asset(tmp_path / "m", b"model")
     assert cache.give(file, str(tmp_path / "one"))
     Path(file.url.removeprefix("file://")).unlink()
-    assert cache.give(file, str(tmp_path / "two")), "it is here"
+    assert cache.give(file, str(tmp_path / "two")), "the file is in the cache"
     assert (tmp_path / "two").read_bytes() == b"model"
     assert os.path.samefile(tmp_path / "one", tmp_path / "two")
     assert os.stat(tmp_path / "two").st_mode & 0o777 == 0o444
 
 
-def test_what_somebody_wrote_to_is_brought_anew(tmp_path: Path) -> None:
+def test_changed_asset_file_is_fetched_again(tmp_path: Path) -> None:
     cache, file = AssetCache(str(tmp_path / "cache"), 100), asset(tmp_path / "m", b"model")
     assert cache.give(file, str(tmp_path / "one"))
     os.chmod(tmp_path / "one", 0o644)
@@ -49,7 +50,7 @@ def test_what_somebody_wrote_to_is_brought_anew(tmp_path: Path) -> None:
     assert (tmp_path / "two").read_bytes() == b"model"
 
 
-def test_content_that_differs_is_never_kept(tmp_path: Path) -> None:
+def test_asset_file_with_a_wrong_checksum_is_not_kept(tmp_path: Path) -> None:
     cache, file = AssetCache(str(tmp_path / "cache"), 100), asset(tmp_path / "m", b"model")
     (tmp_path / "m").write_bytes(b"other")
     with pytest.raises(AttemptError) as refused:
@@ -59,7 +60,7 @@ def test_content_that_differs_is_never_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "one").exists()
 
 
-def test_the_one_used_longest_ago_leaves_unless_somebody_has_it(tmp_path: Path) -> None:
+def test_least_recently_used_asset_file_is_removed_unless_it_is_in_use(tmp_path: Path) -> None:
     cache = AssetCache(str(tmp_path / "cache"), 10)
     files = [asset(tmp_path / f"m{number}", bytes([number]) * 4) for number in range(4)]
     for number, file in enumerate(files[:2]):
@@ -67,15 +68,15 @@ def test_the_one_used_longest_ago_leaves_unless_somebody_has_it(tmp_path: Path) 
         os.utime(f"{cache.folder}/files/{name_of(file)}.verified", (number, number))
     (tmp_path / "job1").unlink()
     assert cache.give(files[2], str(tmp_path / "job2"))
-    assert kept(cache) == {name_of(files[0]), name_of(files[2])}, "the first is in use"
-    assert not cache.give(files[3], str(tmp_path / "job3")), "all that is there is in use"
+    assert kept(cache) == {name_of(files[0]), name_of(files[2])}, "the first file is in use"
+    assert not cache.give(files[3], str(tmp_path / "job3")), "all files of the cache are in use"
     assert not cache.give(asset(tmp_path / "large", b"x" * 11), str(tmp_path / "job4"))
     (tmp_path / "job0").unlink()
     assert cache.give(files[3], str(tmp_path / "job3"))
     assert kept(cache) == {name_of(files[2]), name_of(files[3])}
 
 
-def test_one_that_is_being_given_does_not_leave(tmp_path: Path) -> None:
+def test_asset_file_that_a_job_is_getting_is_not_removed(tmp_path: Path) -> None:
     cache = AssetCache(str(tmp_path / "cache"), 10)
     first, second = asset(tmp_path / "a", b"1234567"), asset(tmp_path / "b", b"abcdefg")
     assert cache.give(first, str(tmp_path / "one"))
@@ -88,7 +89,7 @@ def test_one_that_is_being_given_does_not_leave(tmp_path: Path) -> None:
     assert kept(cache) == {name_of(second)}
 
 
-def test_what_a_killed_process_was_bringing_takes_no_room(tmp_path: Path) -> None:
+def test_incomplete_file_of_a_killed_process_takes_no_room(tmp_path: Path) -> None:
     cache, file = AssetCache(str(tmp_path / "cache"), 10), asset(tmp_path / "m", b"x" * 8)
     left = Path(cache.folder) / "files" / ("0" * 64)
     left.parent.mkdir(parents=True)
@@ -105,9 +106,8 @@ def _give(cache: AssetCache, file: InputFile, path: str, start: Barrier) -> None
         raise SystemExit(1)
 
 
-def test_several_that_want_it_at_once_get_one_whole_file(tmp_path: Path) -> None:
-    """A pipe that is read once would give the second reader nothing: that there is one reader is
-    seen from the inode they share."""
+def test_concurrent_requests_fetch_an_asset_file_once(tmp_path: Path) -> None:
+    """All jobs share an inode, which shows that only one process has fetched the file."""
     data, cache = os.urandom(4 << 20), AssetCache(str(tmp_path / "cache"), 5 << 20)
     file = asset(tmp_path / "m", data)
     start = multiprocessing.Barrier(4)
@@ -141,7 +141,7 @@ CONFIGURED = tool(
 )  # fmt: skip
 
 
-def test_a_tool_gets_a_folder_a_list_and_a_file(tmp_path: Path, root: Path) -> None:
+def test_tool_gets_assets_as_a_folder_a_list_and_a_file(tmp_path: Path, root: Path) -> None:
     files = {
         "config": {"config.ini": b"c", "words%2Fcs.txt": b"w"},
         "model": {"model.pt": b"m"},

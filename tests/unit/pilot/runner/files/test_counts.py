@@ -1,4 +1,5 @@
-"""What a tool says that it counted in an output is reported with the file, in a real slot."""
+"""Tests of counts that a tool gives with an output and that are reported with the file, in a real
+slot."""
 
 import json
 from pathlib import Path
@@ -6,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import AttemptOutcome, EntryKind, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, EntryKind, ErrorClass
+from sluice.contracts.pilots.pilots import AttemptReport
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
@@ -15,7 +16,7 @@ from tests.unit.pilot.slot_runner import Runner
 
 
 def saying(counts: Any, **file: Any) -> dict[str, Any]:
-    """A tool that names its output, with its counts, in an output object."""
+    """Return a tool that names its output and its counts in an output object."""
     named = {"o": {"class": "File", "path": "x", "sluice:counts": counts, **file}}
     process = tool(
         ["sh", "-c", f"echo much > x; cat > cwl.output.json <<'END'\n{json.dumps(named)}\nEND\n"]
@@ -49,7 +50,7 @@ def counts_of(report: AttemptReport) -> list[dict[str, int] | None]:
     return [file.counts for file in report.outputs]
 
 
-def test_counts_in_an_output_object_and_by_expression(runner: Runner, root: Path) -> None:
+def test_counts_are_taken_from_output_objects_and_expressions(runner: Runner, root: Path) -> None:
     file = input_file(root / "in" / "a.dat", data=b"frame")
     assert counts_of(run(runner, task(root, saying({"events": 3, "tracks": 0})), [file])) == [
         {"events": 3, "tracks": 0}
@@ -57,15 +58,15 @@ def test_counts_in_an_output_object_and_by_expression(runner: Runner, root: Path
     assert counts_of(run(runner, task(root, BY_EXPRESSION), [file])) == [{"events": 5}]
     assert counts_of(run(runner, task(root, around(saying({"events": 4}))), [file])) == [
         {"events": 4}
-    ], "inside a workflow"
+    ], "counts of an inner workflow are reported"
     plain = run(runner, task(root, saying(None)), [file])
     assert counts_of(plain) == [None]
-    assert "counts" not in plain.outputs[0].model_dump(), "the release before knows no such field"
+    assert "counts" not in plain.outputs[0].model_dump(), (
+        "the previous release does not know the field"
+    )
 
 
-def test_each_entry_has_its_own_and_so_has_one_with_files_beside_it(
-    runner: Runner, root: Path
-) -> None:
+def test_batch_entries_and_bundles_have_their_own_counts(runner: Runner, root: Path) -> None:
     files = [
         input_file(root / "in" / f"{seq}.dat", seq=seq, data=bytes(seq + 1)) for seq in range(2)
     ]
@@ -86,12 +87,12 @@ def test_each_entry_has_its_own_and_so_has_one_with_files_beside_it(
         ("many", "should be a valid dictionary"),
     ],
 )
-def test_counts_that_are_none_end_the_job_with_a_sentence(
+def test_invalid_counts_fail_the_job_with_a_message(
     runner: Runner, root: Path, counts: Any, why: str
 ) -> None:
     error, message = failed(
         run(runner, task(root, saying(counts)), [input_file(root / "in" / "a.dat")])
     )
-    assert error is ErrorClass.TOOL_REFUSED, "another attempt would say the same"
+    assert error is ErrorClass.TOOL_REFUSED, "another attempt would give the same counts"
     assert message.startswith("output 'o': sluice:counts")
     assert why in message

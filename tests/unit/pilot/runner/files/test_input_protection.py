@@ -1,4 +1,4 @@
-"""What a tool does to its input files is never done to the storages' own unseen."""
+"""Tests that a tool cannot change input files on a storage without being noticed."""
 
 from copy import deepcopy
 from pathlib import Path
@@ -9,9 +9,9 @@ import pytest
 from pilot.domain.model import StopReason
 from pilot.folders.spare_files import SpareFiles
 from pilot.runner.cwl.requirements import changes_inputs
-from pilot.runner.files.input_protection import MOST_COPIED, ProtectedInputs
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from pilot.runner.files.input_protection import MAX_COPIED, ProtectedInputs
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.jobs.job_inputs import InputFile
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.inside_jobs import wait_for
@@ -20,7 +20,7 @@ from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 READ = tool(["stat", "-Lc", "%i"], arguments=["$(inputs.f.path)"])
-#: As CWL has it for tools that change their input.
+#: A tool that declares in CWL that it changes its input.
 IN_PLACE = tool(
     ["sh", "-c", 'echo more >> "$0"'],
     arguments=["$(inputs.f.basename)"],
@@ -35,7 +35,7 @@ ONLY_READ = pytest.mark.in_the_open("inputs can only be read in the sandbox")
 
 
 def large(root: Path, name: str = "large.dat") -> InputFile:
-    return input_file(root / "in" / name, data=bytes(MOST_COPIED + 1))
+    return input_file(root / "in" / name, data=bytes(MAX_COPIED + 1))
 
 
 def text_of(url: str) -> bytes:
@@ -43,7 +43,7 @@ def text_of(url: str) -> bytes:
 
 
 @ONLY_READ
-def test_a_small_input_is_the_tools_own(runner: Runner, root: Path) -> None:
+def test_small_input_is_copied_for_the_tool(runner: Runner, root: Path) -> None:
     for number, kept in enumerate((False, True)):
         file = input_file(root / "in" / "a.dat")
         joined = tool(
@@ -61,7 +61,7 @@ def test_a_small_input_is_the_tools_own(runner: Runner, root: Path) -> None:
             assert text_of(file.url) == b"frame"
 
 
-def test_a_large_input_is_a_link(runner: Runner, root: Path) -> None:
+def test_large_input_is_a_link(runner: Runner, root: Path) -> None:
     file = large(root)
     report = run(runner, task(root, READ), [file])
     assert report.outcome is AttemptOutcome.FINISHED, report.message
@@ -72,7 +72,7 @@ def test_a_large_input_is_a_link(runner: Runner, root: Path) -> None:
 
 @ONLY_READ
 @pytest.mark.parametrize("ending", ["true", "false", "sleep 600"])
-def test_who_writes_to_a_large_input_is_caught_however_it_ends(
+def test_tool_that_writes_to_a_large_input_fails_however_it_ends(
     runner: Runner, root: Path, ending: str
 ) -> None:
     file = large(root)
@@ -88,7 +88,7 @@ def test_who_writes_to_a_large_input_is_caught_however_it_ends(
 
 
 @ONLY_READ
-def test_one_that_all_jobs_are_given_is_looked_after_in_each(runner: Runner, root: Path) -> None:
+def test_change_of_a_shared_input_fails_the_job_that_made_it(runner: Runner, root: Path) -> None:
     shared, own = large(root), input_file(root / "in" / "a.dat")
     writes = tool(
         ["sh", "-c", 'if [ "$0" = b.dat ]; then echo more >> "$1"; fi'],
@@ -103,7 +103,7 @@ def test_one_that_all_jobs_are_given_is_looked_after_in_each(runner: Runner, roo
     assert "input file 'large.dat'" in failed(report)[1]
 
 
-#: Reads its input once somebody has made the file that it waits for.
+#: Reads its input after the test has made the file ``go``.
 WAITS = tool(
     ["sh", "-c", 'touch begun; while ! test -e go; do :; done; tail -c 4 "$0"'],
     arguments=["$(inputs.f.path)"],
@@ -111,10 +111,8 @@ WAITS = tool(
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_an_input_that_somebody_else_changes_while_its_job_runs_is_told(
-    root: Path, *, shared: bool
-) -> None:
-    """The tool is not blamed: in the sandbox it can only read."""
+def test_input_that_changes_while_the_job_runs_fails_the_job(root: Path, *, shared: bool) -> None:
+    """The tool is not blamed, as it can only read the input in the sandbox."""
     file, own = large(root), input_file(root / "in" / "a.dat")
     runner = Runner(root.parent / "contained", settings={"sandbox": found_sandbox()})
     task_ = task(root, WAITS)
@@ -137,10 +135,11 @@ def test_an_input_that_somebody_else_changes_while_its_job_runs_is_told(
 
 
 @pytest.mark.parametrize(("content", "found"), [(b"other", True), (None, False)])
-def test_a_file_that_replaces_an_input_is_looked_at_where_a_link_leads_by_name(
+def test_input_that_was_replaced_behind_a_symbolic_link_is_detected(
     root: Path, content: bytes | None, *, found: bool
 ) -> None:
-    """As on another file system. A storage's own copy of the same file is no change."""
+    """Inputs on another file system are symbolic links. A replacement with the same content is no
+    change."""
     file = large(root)
     path = Path(file.url.removeprefix("file://"))
     protected = ProtectedInputs(SpareFiles(str(root / "spare")))
@@ -152,7 +151,7 @@ def test_a_file_that_replaces_an_input_is_looked_at_where_a_link_leads_by_name(
 
 
 @pytest.mark.parametrize("shared", [False, True])
-def test_an_input_that_has_changed_between_two_attempts_is_told(
+def test_input_that_changed_between_two_jobs_fails_the_second(
     runner: Runner, root: Path, *, shared: bool
 ) -> None:
     file, own = large(root), input_file(root / "in" / "a.dat")
@@ -171,7 +170,7 @@ def test_an_input_that_has_changed_between_two_attempts_is_told(
 
 
 @ONLY_READ
-def test_a_job_that_is_stopped_tells_of_it_in_its_log(runner: Runner, root: Path) -> None:
+def test_log_of_a_canceled_job_names_the_changed_input(runner: Runner, root: Path) -> None:
     writes = tool(
         ["sh", "-c", 'echo more >> "$0"; touch written; sleep 600'],
         arguments=["$(inputs.f.path)"],
@@ -188,14 +187,14 @@ def test_a_job_that_is_stopped_tells_of_it_in_its_log(runner: Runner, root: Path
 
 @pytest.mark.parametrize("inside", [False, True])
 @pytest.mark.parametrize("kept", [False, True])
-def test_a_tool_that_changes_its_input_in_place_gets_a_copy(
+def test_tool_with_in_place_updates_gets_a_copy_of_its_input(
     runner: Runner, root: Path, *, inside: bool, kept: bool
 ) -> None:
     file = large(root)
     executable: dict[str, Any] = around(IN_PLACE, mode="File") if inside else deepcopy(IN_PLACE)
     data_port, given = ("f", [file])
     fields: dict[str, Any] = {}
-    if kept:  # the changed file is one that all jobs of the task are given
+    if kept:  # The changed file is a shared input of the task.
         executable["inputs"]["own"] = {"type": "File"}
         data_port, given = "own", [input_file(root / "in" / "a.dat")]
         fields = {"side_ports": ["f"], "shared_inputs": [file.model_copy(update={"port": "f"})]}
@@ -203,11 +202,11 @@ def test_a_tool_that_changes_its_input_in_place_gets_a_copy(
     for number in range(2):
         report = run(runner, task_, given, seq=number)
         assert report.outcome is AttemptOutcome.FINISHED, report.message
-        assert text_of(report.outputs[0].url) == bytes(MOST_COPIED + 1) + b"more\n"
-        assert text_of(file.url) == bytes(MOST_COPIED + 1)
+        assert text_of(report.outputs[0].url) == bytes(MAX_COPIED + 1) + b"more\n"
+        assert text_of(file.url) == bytes(MAX_COPIED + 1)
 
 
-def test_what_changes_its_inputs_says_so_in_one_of_two_forms() -> None:
+def test_in_place_updates_are_recognized_in_both_forms_of_requirements() -> None:
     assert changes_inputs(around(IN_PLACE))
     assert changes_inputs({"hints": [{"class": "InplaceUpdateRequirement", "inplaceUpdate": True}]})
     assert not changes_inputs(

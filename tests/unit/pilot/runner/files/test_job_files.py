@@ -1,4 +1,4 @@
-"""The files that a job may have, found through descriptors."""
+"""Tests of how the files that a job may access are found through descriptors."""
 
 import glob
 import os
@@ -33,7 +33,8 @@ def own(
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
 ) -> JobFiles:
-    """Once as the kernel finds what lies below a folder, once as a kernel without that call."""
+    """Return the files of the job, found by the kernel with openat2 and step by step as on an older
+    kernel."""
     if request.param == "walk":
         monkeypatch.setattr(path_walk, "look_beneath", lambda folder, path: None)
     return JobFiles(work.folders, inputs)
@@ -41,7 +42,7 @@ def own(
 
 @pytest.fixture
 def out(work: WorkFolder) -> Path:
-    """What a tool may leave behind."""
+    """Return an output folder with files and links of many kinds."""
     folder = Path(work.path, "out")
     for name in (
         "a.txt",
@@ -73,34 +74,40 @@ def out(work: WorkFolder) -> Path:
         "a.txt/..", "*/..",
     ],
 )  # fmt: skip
-def test_patterns_match_what_they_match_elsewhere(own: JobFiles, out: Path, pattern: str) -> None:
+def test_patterns_match_like_those_of_the_glob_module(
+    own: JobFiles, out: Path, pattern: str
+) -> None:
     path = f"{out}/{pattern}".removesuffix("/") if not pattern else f"{out}/{pattern}"
     assert sorted(map(os.path.normpath, matching_paths(path, own))) == sorted(
         map(os.path.normpath, glob.glob(path))
     )
 
 
-def test_a_name_with_brackets_is_found_where_it_matches_nothing_as_a_pattern(
+def test_name_with_brackets_is_found_if_it_matches_nothing_as_a_pattern(
     own: JobFiles, out: Path
 ) -> None:
-    """As in ``stdout: $(inputs.file.basename)``."""
+    """``stdout: $(inputs.file.basename)`` gives such names."""
     assert matching_paths(f"{out}/[1].dat", own) == [f"{out}/[1].dat"]
     (out / "1.dat").write_text("1")
-    assert matching_paths(f"{out}/[1].dat", own) == [f"{out}/1.dat"], "a pattern is one first"
+    assert matching_paths(f"{out}/[1].dat", own) == [f"{out}/1.dat"], (
+        "the match as a pattern comes first"
+    )
     assert matching_paths(f"{out}/[2].dat", own) == []
 
 
 @pytest.mark.parametrize(
     "name", ["a.txt", "file", "absolute", "folder/c.txt", "in/x.dat", "sub/../sub/./deep/../c.txt"]
 )
-def test_links_among_its_own_are_followed(own: JobFiles, out: Path, name: str) -> None:
+def test_links_within_the_job_folder_are_followed(own: JobFiles, out: Path, name: str) -> None:
     assert own.is_file(f"{out}/{name}")
     with own.taken(f"{out}/{name}") as found:
         assert os.read(found.descriptor, 100) == (out / name).read_bytes()
         assert found.given
 
 
-def test_the_kernel_looks_below_a_folder_and_passes_no_link(work: WorkFolder, out: Path) -> None:
+def test_openat2_finds_files_below_a_folder_and_follows_no_links(
+    work: WorkFolder, out: Path
+) -> None:
     root = work.folders[0].descriptor
     for name in ("", "out", "out/sub/deep/d.txt", "out/sub/../a.txt", "out/ü ö"):
         found = look_beneath(root, name)
@@ -115,7 +122,7 @@ def test_the_kernel_looks_below_a_folder_and_passes_no_link(work: WorkFolder, ou
         look_beneath(root, "out/a.txt/x")
 
 
-def test_a_name_that_is_no_text_is_refused_where_an_output_has_it(own: JobFiles, out: Path) -> None:
+def test_output_with_a_name_that_is_not_utf_8_is_refused(own: JobFiles, out: Path) -> None:
     (out / "n\udcff.dat").write_text("x")
     access = access_to(own)(str(out))
     refused = pytest.raises(ForeignFileError, match=r"the name 'n\\xff.dat' is not valid UTF-8")
@@ -125,12 +132,12 @@ def test_a_name_that_is_no_text_is_refused_where_an_output_has_it(own: JobFiles,
         access.listdir(str(out))
 
 
-def test_what_is_not_there_is_not(own: JobFiles, out: Path) -> None:
+def test_missing_paths_have_no_status_and_cannot_be_opened(own: JobFiles, out: Path) -> None:
     for name in (
         "nothing", "dangling", "a.txt/x", "a.txt/", "a.txt/.", "a.txt/..", "nothing/../a.txt", "\0",
     ):  # fmt: skip
         assert own.status(f"{out}/{name}") is None
-        with pytest.raises(OSError):  # noqa: PT011 - of which kind, the system says
+        with pytest.raises(OSError):  # noqa: PT011 - the kind depends on the system
             own.open(f"{out}/{name}")
     assert not own.is_file(f"{out}/sub")
     assert not own.is_folder(f"{out}/a.txt")
@@ -150,7 +157,7 @@ def test_what_is_not_there_is_not(own: JobFiles, out: Path) -> None:
         "/proc/self/root",
     ],
 )
-def test_what_lies_elsewhere_it_cannot_have_whether_it_is_there_or_not(
+def test_paths_outside_the_job_are_refused_whether_they_exist_or_not(
     own: JobFiles, out: Path, tmp_path: Path, to: str
 ) -> None:
     (tmp_path / "foreign").mkdir()
@@ -174,7 +181,7 @@ def test_what_lies_elsewhere_it_cannot_have_whether_it_is_there_or_not(
     assert matching_paths(f"{out}/*/f", own) == []
 
 
-def test_an_input_elsewhere_is_known_by_itself_and_never_given_away(
+def test_input_outside_the_job_is_recognized_by_its_inode_and_never_moved(
     own: JobFiles, inputs: set[tuple[int, int]], out: Path, tmp_path: Path
 ) -> None:
     stored, replaced = tmp_path / "stored", tmp_path / "replaced"
@@ -194,7 +201,9 @@ def test_an_input_elsewhere_is_known_by_itself_and_never_given_away(
         own.open(f"{out}/link-2")
 
 
-def test_what_was_looked_at_is_what_is_taken(own: JobFiles, out: Path, tmp_path: Path) -> None:
+def test_opened_output_is_stored_even_if_its_path_is_replaced(
+    own: JobFiles, out: Path, tmp_path: Path
+) -> None:
     (tmp_path / "foreign").write_text("foreign")
     with own.taken(f"{out}/a.txt") as found:
         (out / "a.txt").unlink()
@@ -203,7 +212,7 @@ def test_what_was_looked_at_is_what_is_taken(own: JobFiles, out: Path, tmp_path:
     assert (tmp_path / "storage" / "a").read_text() == "a.txt"
 
 
-def test_an_output_with_two_names_is_given_away_once(
+def test_output_with_two_names_is_moved_once_and_copied_once(
     own: JobFiles, out: Path, tmp_path: Path
 ) -> None:
     for number, name in enumerate(("a.txt", "file")):
@@ -215,7 +224,7 @@ def test_an_output_with_two_names_is_given_away_once(
     assert first.read_text() == second.read_text() == "a.txt"
 
 
-def test_nothing_is_made_by_way_of_a_link(
+def test_files_are_not_created_through_links(
     own: JobFiles, work: WorkFolder, out: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "foreign").mkdir()
@@ -243,7 +252,7 @@ def test_nothing_is_made_by_way_of_a_link(
     assert (out / "a.txt").read_text() == ""
 
 
-def test_once_nothing_changes_any_more_a_file_is_looked_at_once(own: JobFiles, out: Path) -> None:
+def test_status_is_cached_after_the_tool_has_ended(own: JobFiles, out: Path) -> None:
     (out / "away").symlink_to("/")
     own.settle()
     assert own.is_file(f"{out}/a.txt")
@@ -257,7 +266,7 @@ def test_once_nothing_changes_any_more_a_file_is_looked_at_once(own: JobFiles, o
             own.status(f"{out}/away")
 
 
-def test_what_is_opened_is_looked_for_again(own: JobFiles, out: Path, tmp_path: Path) -> None:
+def test_cached_status_is_not_used_to_open_files(own: JobFiles, out: Path, tmp_path: Path) -> None:
     (tmp_path / "foreign").write_text("foreign")
     own.settle()
     assert own.is_file(f"{out}/a.txt")
@@ -270,7 +279,7 @@ def test_what_is_opened_is_looked_for_again(own: JobFiles, out: Path, tmp_path: 
         pass
 
 
-def test_what_it_changes_itself_it_sees(own: JobFiles, out: Path) -> None:
+def test_own_changes_update_the_cached_status(own: JobFiles, out: Path) -> None:
     own.settle()
     assert own.status(f"{out}/new") is None
     os.close(own.create(f"{out}/new"))
@@ -279,7 +288,7 @@ def test_what_it_changes_itself_it_sees(own: JobFiles, out: Path) -> None:
     assert own.is_folder(f"{out}/new")
 
 
-def test_no_descriptor_is_left_open(own: JobFiles, out: Path) -> None:
+def test_searches_leave_no_descriptor_open(own: JobFiles, out: Path) -> None:
     def used() -> list[str]:
         return sorted(os.listdir("/proc/self/fd"))
 

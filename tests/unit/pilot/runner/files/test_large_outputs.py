@@ -1,9 +1,9 @@
-"""What a tool gives is not read where it is too large: in a real slot process."""
+"""Tests that an output object that is too large is not read, in a real slot process."""
 
 from pathlib import Path
 
-from sluice.contracts.needs import Resources
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.jobs.needs import Resources
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import input_file, task
 from tests.unit.pilot.runner.files.test_any_output import bundled, writing
@@ -11,8 +11,8 @@ from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 
 
-def test_a_large_output_object_is_not_read(runner: Runner, root: Path) -> None:
-    """A file with a hole takes no disk."""
+def test_large_output_object_is_refused_without_reading_it(runner: Runner, root: Path) -> None:
+    """The sparse file takes no disk space."""
     process = python("open('cwl.output.json', 'wb').truncate(1 << 30)", outputs={"o": "Any"})
     del process["stdout"]
     for document in (process, around(process)):
@@ -30,12 +30,12 @@ def test_a_large_output_object_is_not_read(runner: Runner, root: Path) -> None:
 
 
 def peak_memory(runner: Runner) -> int:
-    """MiB that the slot's process has had at most."""
+    """Return the peak memory of the slot process in MiB."""
     lines = Path(f"/proc/{runner.slot_pid}/status").read_text().splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith("VmHWM:"))) >> 10
 
 
-def test_a_text_may_have_many_commas(runner: Runner, root: Path) -> None:
+def test_text_in_an_output_object_can_have_many_commas(runner: Runner, root: Path) -> None:
     content = b'{"o": "%s"}' % (b'[{,\\"' * 200_000)
     report = run(
         runner,

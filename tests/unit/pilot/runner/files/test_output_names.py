@@ -1,5 +1,5 @@
-"""Files that tools give odd names: the catalogue takes them, and the next tool sees the name, in
-real slot processes."""
+"""Tests of outputs with unusual names: the catalogue accepts them, and the next tool sees the
+original name."""
 
 import uuid
 from pathlib import Path
@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from dms.domain.places import Root, storage_place
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.naming import own_name
-from sluice.contracts.states import AttemptOutcome, StorageType
+from sluice.contracts.common.naming import own_name
+from sluice.contracts.common.states import AttemptOutcome, StorageType
+from sluice.contracts.jobs.job_inputs import InputFile
 from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, output, task, tool
 from tests.unit.pilot.slot_runner import Runner
@@ -18,10 +18,10 @@ from tests.unit.pilot.slot_runner import Runner
 @pytest.mark.parametrize(
     "name", ["ns::Class.txt", "x%2f", r"x\..\..\a", "x%2f..%2f..%2fa", "x%252525252525252e", "=3A"]
 )
-def test_a_name_that_a_storage_could_read_as_another_path_reaches_the_next_tool(
+def test_name_that_could_be_read_as_another_path_reaches_the_next_tool(
     runner: Runner, root: Path, name: str
 ) -> None:
-    """Under a name of its own on the storage, which the catalogue takes."""
+    """The storage has the file under a safe name that the catalogue accepts."""
     writes = tool(["python3", "-c", "import sys; open(sys.argv[1], 'w').write('hits')", name])
     del writes["stdout"]
     writes["outputs"] = {"o": {"type": "File", "outputBinding": {"glob": "*"}}}
@@ -46,7 +46,7 @@ def test_a_name_that_a_storage_could_read_as_another_path_reaches_the_next_tool(
 
 
 @pytest.mark.parametrize("name", ["ü" * 122 + ".csv", "x" * 251 + ".csv"])
-def test_the_longest_name_that_a_tool_can_write_is_stored(
+def test_file_with_the_longest_possible_name_is_stored(
     runner: Runner, root: Path, name: str
 ) -> None:
     writes = python(f"open({name!r}, 'w').write('hits')")

@@ -1,15 +1,15 @@
-"""Outputs that are inputs, in a real slot process: they are copied, and the input stays what it
-was."""
+"""Tests of outputs that are inputs, in a real slot process: they are copied, and the input does not
+change."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pilot.runner.files.input_protection import MOST_COPIED
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import AttemptOutcome, EntryKind
+from pilot.runner.files.input_protection import MAX_COPIED
+from sluice.contracts.common.states import AttemptOutcome, EntryKind
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.storage import unpack
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, output, task, tool
@@ -17,7 +17,7 @@ from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.runner.tools.test_invocations import OPERATION, invocation
 from tests.unit.pilot.slot_runner import Runner
 
-_SMALL, _LARGE = b"small", bytes(MOST_COPIED + 1)
+_SMALL, _LARGE = b"small", bytes(MAX_COPIED + 1)
 _LINKED = {"class": "InitialWorkDirRequirement", "listing": ["$(inputs.f)"]}
 
 
@@ -58,7 +58,8 @@ EXPRESSION = {
 
 
 def given(root: Path, content: bytes, *, linked: bool) -> InputFile:
-    """``linked``: on the storage it is a link itself, to which no further name can be made."""
+    """Return an input. If ``linked``, it is a symbolic link on the storage, to which no hard link
+    can be made."""
     file = input_file(root / "in" / "a.dat", data=content)
     if linked:
         (root / "in" / "a.dat").rename(root / "in" / "elsewhere")
@@ -75,7 +76,7 @@ def given(root: Path, content: bytes, *, linked: bool) -> InputFile:
 @pytest.mark.parametrize(
     "process", [*PASSED.values(), EXPRESSION], ids=[*PASSED, "expression tool"]
 )
-def test_an_input_can_be_an_output(
+def test_input_can_be_an_output(
     runner: Runner, root: Path, process: dict[str, Any], content: bytes, *, linked: bool, batch: int
 ) -> None:
     file = given(root, content, linked=linked)
@@ -87,10 +88,10 @@ def test_an_input_can_be_an_output(
 @pytest.mark.parametrize(
     "name", ["link to where it lies", "put into the work folder", "expression", "output object"]
 )
-def test_an_input_can_be_an_output_inside_a_workflow(
+def test_input_can_be_an_output_of_an_inner_workflow(
     runner: Runner, root: Path, name: str, *, linked: bool
 ) -> None:
-    """cwltool removes the links that it makes of inputs with the tool's temporary folder."""
+    """cwltool removes its links to inputs together with the temporary folder of the tool."""
     file = given(root, _LARGE, linked=linked)
     _require_apart(
         run(runner, task(root, around(PASSED[name], mode="File")), [file]), root, _LARGE, 1
@@ -107,7 +108,7 @@ def _require_apart(report: AttemptReport, root: Path, content: bytes, outputs: i
     assert (root / "in" / "a.dat").read_bytes() == content
 
 
-def test_an_input_can_be_in_an_output_folder(runner: Runner, root: Path) -> None:
+def test_input_can_be_part_of_an_output_folder(runner: Runner, root: Path) -> None:
     folder = {"o": {"type": "Directory", "outputBinding": {"glob": "d"}}}
     process = linking(
         'mkdir d; ln -s "$0" d/x; ln -s x d/y; ln -s "$(dirname "$0")" d/in', outputs=folder
@@ -127,7 +128,7 @@ def test_an_input_can_be_in_an_output_folder(runner: Runner, root: Path) -> None
     ]
 
 
-def test_an_invocation_can_give_what_it_was_given(runner: Runner, root: Path) -> None:
+def test_input_can_be_an_output_of_an_invocation(runner: Runner, root: Path) -> None:
     given = input_file(root / "store" / "files" / "a.dat", data=_LARGE)
     order = {"f": {"class": "File", "location": "files/a.dat", "checksum": given.checksum}}
     for number, process in enumerate(PASSED.values()):

@@ -1,4 +1,4 @@
-"""What a tool leaves is not searched without end, whatever its links and patterns."""
+"""Tests that the search for outputs is bounded, whatever links and patterns a tool uses."""
 
 import os
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from pilot.runner.files.access_errors import UnsoundError
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_allowance import OutputAllowance
 from pilot.runner.files.output_globs import matching_paths
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.storage import pack
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import SHA, input_file, task
@@ -37,7 +37,7 @@ def own(work: WorkFolder) -> JobFiles:
 
 @pytest.fixture
 def out(work: WorkFolder) -> Path:
-    """Folders that links double, one after the other: 2^30 paths lead to the last."""
+    """Make folders with two links each to the next folder, so that 2^30 paths lead to the last."""
     folder = Path(work.path, "out")
     for level in range(30):
         (folder / f"d{level}").mkdir(parents=True)
@@ -73,7 +73,7 @@ def found(own: JobFiles, out: Path) -> None:
         (found, _STEPS - 500_000, _PATHS - 1000),
     ],
 )
-def test_a_search_that_does_not_end_is_refused(
+def test_too_expensive_search_is_refused(
     own: JobFiles, out: Path, search: Callable[[JobFiles, Path], None], steps: int, paths: int
 ) -> None:
     own.cost.steps, own.cost.paths = steps, paths
@@ -83,18 +83,18 @@ def test_a_search_that_does_not_end_is_refused(
     assert own.cost.steps < _STEPS + 10_000
 
 
-def test_patterns_that_lead_up_and_down_again_are_bounded(own: JobFiles, out: Path) -> None:
+def test_cost_of_patterns_with_parent_folders_is_bounded(own: JobFiles, out: Path) -> None:
     own.cost.paths = _PATHS - 10_000
     with pytest.raises(UnsoundError, match=r"more than 1000000 paths"):
         matching_paths(f"{out}/{'*/../' * 20}*", own)
 
 
-def test_a_long_pattern_is_refused(own: JobFiles, out: Path) -> None:
+def test_too_long_pattern_is_refused(own: JobFiles, out: Path) -> None:
     with pytest.raises(UnsoundError, match="more than 4096 characters"):
         matching_paths(f"{out}/*{'/.' * 100_000}", own)
 
 
-def test_links_with_long_ways_are_not_followed(own: JobFiles, out: Path) -> None:
+def test_links_with_too_long_paths_are_not_followed(own: JobFiles, out: Path) -> None:
     (out / "way").symlink_to("d1/../" * 500 + "d1")
     (out / "ways").symlink_to("way/../" * 3 + "way")
     assert own.is_folder(f"{out}/way")
@@ -103,7 +103,7 @@ def test_links_with_long_ways_are_not_followed(own: JobFiles, out: Path) -> None
     assert own.cost.steps < 4000
 
 
-def test_honest_searches_cost_little(own: JobFiles, work: WorkFolder) -> None:
+def test_search_of_many_files_is_cheap(own: JobFiles, work: WorkFolder) -> None:
     folder = Path(work.path, "out", "many")
     folder.mkdir(parents=True)
     for number in range(1000):
@@ -114,7 +114,7 @@ def test_honest_searches_cost_little(own: JobFiles, work: WorkFolder) -> None:
 
 
 @pytest.mark.parametrize("wrap", [dict, around], ids=["alone", "in a workflow"])
-def test_links_back_into_a_folder_do_not_keep_a_slot(
+def test_links_into_the_same_folder_fail_the_job_and_free_the_slot(
     runner: Runner, root: Path, wrap: Callable[[Any], Any]
 ) -> None:
     files = {"type": "File", "outputBinding": {"glob": "*/*/*/*/*/*/*/zz"}}

@@ -1,13 +1,13 @@
-"""Files that all jobs of a task are given are brought to the node once, and no job gets one that
-another has written to."""
+"""Tests of shared inputs: they are fetched once for all jobs of a task, and a changed file is not
+used again."""
 
 from pathlib import Path
 
 from pilot.folders.run_folder import RunFolder
-from pilot.runner.files.input_protection import MOST_COPIED
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.pilots import PilotTask
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from pilot.runner.files.input_protection import MAX_COPIED
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.pilots.pilots import PilotTask
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
@@ -38,7 +38,7 @@ def run(
     return report.outcome, report.error_class
 
 
-def test_every_job_gets_them_after_they_were_fetched_once(runner: Runner, root: Path) -> None:
+def test_shared_inputs_are_fetched_once_for_all_jobs_of_a_task(runner: Runner, root: Path) -> None:
     shared = shared_task(root)
     own = [
         input_file(root / "in" / f"{number}.dat", data=str(number).encode()) for number in range(3)
@@ -58,8 +58,8 @@ def test_every_job_gets_them_after_they_were_fetched_once(runner: Runner, root: 
     assert not kept.exists()
 
 
-def test_one_that_was_written_to_is_not_given_to_the_next_job(runner: Runner, root: Path) -> None:
-    shared = shared_task(root, bytes(MOST_COPIED + 1))
+def test_changed_shared_input_fails_the_next_job(runner: Runner, root: Path) -> None:
+    shared = shared_task(root, bytes(MAX_COPIED + 1))
     own = input_file(root / "in" / "0.dat")
     assert run(runner, shared, own, 0) == (AttemptOutcome.FINISHED, None)
     with open(root / "c" / "z", "ab") as file:

@@ -1,4 +1,4 @@
-"""Tools in containers inside a workflow that one job runs."""
+"""Tests of tools in containers inside an inner workflow."""
 
 from pathlib import Path
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import psutil
 import pytest
 
-from sluice.contracts.needs import Container, ContainerImage, Resources
-from sluice.contracts.pilots import PilotTask
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
+from sluice.contracts.jobs.needs import Container, ContainerImage, Resources
+from sluice.contracts.pilots.pilots import PilotTask
 from tests.needs import CONTAINER_GROUPS
 from tests.processes import command_of
 from tests.servers.podman import IMAGE, Podman
@@ -38,9 +38,7 @@ def contained(root: Path, process: dict[str, Any], **fields: Any) -> PilotTask:
     )
 
 
-def test_tools_of_a_workflow_inside_a_job_run_in_their_containers(
-    runner: Runner, root: Path
-) -> None:
+def test_tools_of_an_inner_workflow_run_in_their_containers(runner: Runner, root: Path) -> None:
     both = around(shell("cat /etc/mark"))
     both["steps"]["again"] = {
         "in": {"f": "run/o"},
@@ -52,7 +50,7 @@ def test_tools_of_a_workflow_inside_a_job_run_in_their_containers(
     assert text_of(report) == "egami eht edisni\n"
 
 
-def test_containers_leave_alone_what_serves_other_jobs(runner: Runner, root: Path) -> None:
+def test_containers_do_not_end_processes_that_serve_other_jobs(runner: Runner, root: Path) -> None:
     def serving() -> set[int]:
         return {
             child.pid for child in psutil.Process(runner.slot_pid).children() if command_of(child)
@@ -70,13 +68,13 @@ def test_containers_leave_alone_what_serves_other_jobs(runner: Runner, root: Pat
     )
     run(runner, wanted, [input_file(root / "in" / "a.dat")])
     before = serving()
-    assert len(before) >= 2, "what evaluates expressions, and what the next workflow starts from"
+    assert len(before) >= 2, "there are an evaluator and a process for the next workflow"
     run(runner, wanted, [input_file(root / "in" / "b.dat")], seq=1)
     assert serving() == before
 
 
 @pytest.mark.needs(CONTAINER_GROUPS)
-def test_a_container_of_a_workflow_is_ended_with_its_job(
+def test_container_of_an_inner_workflow_ends_with_its_job(
     runner: Runner, podman: Podman, root: Path
 ) -> None:
     endless = contained(
@@ -88,7 +86,7 @@ def test_a_container_of_a_workflow_is_ended_with_its_job(
     assert podman.containers() == []
 
 
-def test_a_workflow_brings_in_no_file_of_the_node_either(runner: Runner, root: Path) -> None:
+def test_inner_workflow_cannot_stage_a_file_of_the_node(runner: Runner, root: Path) -> None:
     root.mkdir()
     (root / "secret").write_text("hush")
     thief = around(shell("cat $f"))

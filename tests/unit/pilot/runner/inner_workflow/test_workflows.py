@@ -1,5 +1,5 @@
-"""Jobs that run a workflow or an expression inside, in a real slot process: as with a tool, under
-the same limits."""
+"""Tests of jobs that run an inner workflow or an expression in a real slot process, with the same
+limits as tools."""
 
 import json
 import sys
@@ -10,8 +10,8 @@ from typing import Any
 import psutil
 import pytest
 
-from sluice.contracts.needs import Resources
-from sluice.contracts.states import AttemptOutcome, ErrorClass, TaskMode
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskMode
+from sluice.contracts.jobs.needs import Resources
 from tests.processes import command_of, running_with
 from tests.unit.pilot import attempts
 from tests.unit.pilot.attempts import failed, log_of, run
@@ -22,12 +22,12 @@ from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 
-#: In the command lines of tools that wait.
+#: A word in the command lines of tools that wait.
 _WAITS = str(uuid.uuid4())
 
 
 def around(process: dict[str, Any], *, mode: str = "File?", **step: Any) -> dict[str, Any]:
-    """A workflow that runs ``process`` once; ``step``: more fields of that step."""
+    """Return a workflow that runs ``process`` once. ``step`` has more fields of that step."""
     return {
         "cwlVersion": "v1.2",
         "class": "Workflow",
@@ -46,17 +46,17 @@ def python(code: str) -> dict[str, Any]:
 
 
 def waits() -> dict[str, Any]:
-    """A tool that waits at ``gate``."""
+    """Return a tool that waits at ``gate``."""
     return tool([sys.executable, "-c", waiting_at("gate"), _WAITS])
 
 
 def waiting_tools(runner: Runner) -> list[int]:
-    """Pids of such tools, once one waits."""
+    """Wait for such a tool and return the process IDs of all of them."""
     wait_for(runner, "gate")
     return running_with(_WAITS)
 
 
-def test_two_tools_one_after_the_other(runner: Runner, root: Path) -> None:
+def test_inner_workflow_runs_its_tools_in_order(runner: Runner, root: Path) -> None:
     second = around(tool(["tr", "a-z", "A-Z"], stdin="$(inputs.f.path)"))
     second["steps"]["again"] = {
         "in": {"f": "run/o"},
@@ -76,7 +76,7 @@ def test_two_tools_one_after_the_other(runner: Runner, root: Path) -> None:
     assert report.cpu_seconds
 
 
-def test_a_step_that_is_passed_over_gives_nothing(runner: Runner, root: Path) -> None:
+def test_skipped_step_gives_no_output(runner: Runner, root: Path) -> None:
     passed_over = around(python("print(1)"), when="$(inputs.f.size > 100)")
     report = run(
         runner,
@@ -88,7 +88,7 @@ def test_a_step_that_is_passed_over_gives_nothing(runner: Runner, root: Path) ->
     assert "wrote no file for its output 'o'" in message
 
 
-def test_an_expression_over_all_files(runner: Runner, root: Path) -> None:
+def test_expression_tool_can_choose_one_of_all_files(runner: Runner, root: Path) -> None:
     chooser = {
         "cwlVersion": "v1.2",
         "class": "ExpressionTool",
@@ -101,10 +101,12 @@ def test_an_expression_over_all_files(runner: Runner, root: Path) -> None:
     report = run(runner, task(root, chooser, mode=TaskMode.MERGE), files)
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == "y"
-    assert (root / "in" / "y").read_text() == "y", "the input stays where it is"
+    assert (root / "in" / "y").read_text() == "y", "the input stays in its place"
 
 
-def test_the_log_has_what_cwltool_says_once_and_nothing_of_ours(runner: Runner, root: Path) -> None:
+def test_log_has_each_message_of_cwltool_once_and_no_messages_of_the_pilot(
+    runner: Runner, root: Path
+) -> None:
     process = around(python("import sys; print(1); print('by the tool', file=sys.stderr)"))
     report = run(runner, task(root, process), [input_file(root / "in" / "a.dat")])
     said = log_of(report).partition("--- stderr ---\n")[2].splitlines()
@@ -113,7 +115,7 @@ def test_the_log_has_what_cwltool_says_once_and_nothing_of_ours(runner: Runner, 
     assert not [line for line in said if "runpy" in line or "pilot.runner" in line]
 
 
-def test_a_tool_inside_that_fails_says_so_in_the_log(runner: Runner, root: Path) -> None:
+def test_log_has_the_error_of_a_tool_in_an_inner_workflow(runner: Runner, root: Path) -> None:
     report = run(
         runner,
         task(root, around(python("raise SystemExit('no beam')"))),
@@ -123,7 +125,7 @@ def test_a_tool_inside_that_fails_says_so_in_the_log(runner: Runner, root: Path)
     assert "no beam" in log_of(report)
 
 
-def test_what_runs_inside_ends_with_the_time_limit(runner: Runner, root: Path) -> None:
+def test_tool_in_an_inner_workflow_ends_at_the_time_limit(runner: Runner, root: Path) -> None:
     endless = task(root, around(waits()), resources=Resources(time_limit=5.0))
     runner.submit(endless, job(endless, [input_file(root / "in" / "a.dat")], job_id=1))
     [pid] = waiting_tools(runner)
@@ -131,8 +133,10 @@ def test_what_runs_inside_ends_with_the_time_limit(runner: Runner, root: Path) -
     wait_until(lambda: gone(pid))
 
 
-def test_nothing_of_the_pilot_is_seen_inside(runner: Runner, root: Path) -> None:
-    """Neither by a tool nor by an expression that breaks out of node's sandbox."""
+def test_inner_workflow_does_not_see_the_environment_of_the_pilot(
+    runner: Runner, root: Path
+) -> None:
+    """Neither a tool nor an expression that breaks out of its context sees it."""
     look = "import os,json; print(json.dumps(dict(os.environ)))"
     report = run(runner, task(root, around(python(look))), [input_file(root / "in" / "a.dat")])
     seen = json.loads(Path(report.outputs[0].url.removeprefix("file://")).read_text())
@@ -150,7 +154,7 @@ def test_nothing_of_the_pilot_is_seen_inside(runner: Runner, root: Path) -> None
 
 
 def waiting(runner: Runner) -> list[psutil.Process]:
-    """Processes of the slot that wait for a workflow to run."""
+    """Return the processes of the slot that wait to run a workflow."""
     return [
         child
         for child in psutil.Process(runner.slot_pid).children()
@@ -158,7 +162,9 @@ def waiting(runner: Runner) -> list[psutil.Process]:
     ]
 
 
-def test_each_job_leaves_a_process_that_waits_for_the_next(runner: Runner, root: Path) -> None:
+def test_each_inner_workflow_runs_in_a_process_that_was_started_ahead(
+    runner: Runner, root: Path
+) -> None:
     workflow_task = task(root, around(waits()))
     seen = [process.pid for process in waiting(runner)]
     for number in range(3):
@@ -173,7 +179,9 @@ def test_each_job_leaves_a_process_that_waits_for_the_next(runner: Runner, root:
     assert len(set(seen)) == 4
 
 
-def test_a_lost_waiting_process_costs_only_a_start(runner: Runner, root: Path) -> None:
+def test_inner_workflow_runs_if_the_process_started_ahead_was_killed(
+    runner: Runner, root: Path
+) -> None:
     for process in waiting(runner):
         process.kill()
     for number in range(2):
@@ -230,7 +238,7 @@ SPEAKS = tool(["sh", "-c", "echo first >&2; echo the header is damaged >&2; exit
         ),
     ],
 )
-def test_a_failure_inside_is_told_as_of_a_job_of_its_own(
+def test_failure_in_an_inner_workflow_is_reported_like_that_of_a_tool(
     runner: Runner,
     root: Path,
     executable: dict[str, Any],
@@ -243,7 +251,7 @@ def test_a_failure_inside_is_told_as_of_a_job_of_its_own(
     assert (*failed(report), report.exit_code) == (error_class, message, exit_code)
 
 
-def test_of_several_steps_the_first_that_failed_is_named(runner: Runner, root: Path) -> None:
+def test_message_names_the_step_that_failed(runner: Runner, root: Path) -> None:
     workflow = around(tool(["sh", "-c", "echo fine >&2; echo 1"]))
     workflow["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": SPEAKS}
     workflow["outputs"]["o"]["outputSource"] = "again/o"
@@ -252,7 +260,7 @@ def test_of_several_steps_the_first_that_failed_is_named(runner: Runner, root: P
     assert "fine" in log_of(report)
 
 
-def test_what_fails_without_a_tool_says_why(runner: Runner, root: Path) -> None:
+def test_failure_outside_of_a_tool_has_a_message(runner: Runner, root: Path) -> None:
     workflow = around(SPEAKS)
     workflow["steps"]["run"]["in"]["f"]["valueFrom"] = "${ throw 'no such calibration'; }"
     error_class, message = failed(
@@ -283,8 +291,10 @@ def test_what_fails_without_a_tool_says_why(runner: Runner, root: Path) -> None:
     assert (error_class, "no such run" in message) == (ErrorClass.TOOL_FAILED, True), message
 
 
-def test_only_the_tool_that_changes_its_inputs_may(tmp_path: Path, root: Path) -> None:
-    """The next one of the same workflow only reads what that one has left."""
+def test_only_a_tool_with_in_place_updates_can_change_its_inputs(
+    tmp_path: Path, root: Path
+) -> None:
+    """The next tool of the workflow can only read the changed file."""
     change = attempts.python(
         "import sys; open(sys.argv[1], 'a').write('changed')",
         requirements={

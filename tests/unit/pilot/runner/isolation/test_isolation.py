@@ -1,4 +1,4 @@
-"""What contains a tool gives it the same, by itself and inside a workflow."""
+"""Tests that isolation is the same for a tool of its own and for a tool in an inner workflow."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sluice.contracts.needs import Resources
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import AttemptOutcome
+from sluice.contracts.common.states import AttemptOutcome
+from sluice.contracts.jobs.needs import Resources
+from sluice.contracts.pilots.pilots import AttemptReport
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.attempts import log_of, python, run
 from tests.unit.pilot.builders import input_file, task
@@ -17,7 +17,7 @@ from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 from tests.unit.pilot.slot_users import new_user, open_folder, start
 
-#: MiB, of which a job may use twice as much.
+#: MiB. A job may use twice as much.
 RAM = 150
 ASKING = {"NetworkAccess": {"networkAccess": True}}
 NO_CARRIER = {"no_network": "there is no slirp4netns"}
@@ -27,14 +27,14 @@ each_way = pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a 
 
 @pytest.fixture(scope="module")
 def without_carrier(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    """Tools that ask for a network get the node's own."""
+    """Start a slot that gives the network of the node to tools that request one."""
     sandbox = found_sandbox().model_copy(update={**NO_CARRIER, "node_network": True})
     yield from _runner(tmp_path_factory.mktemp("preferred"), sandbox=sandbox)
 
 
 @pytest.fixture(scope="module")
 def refusing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    """They get none."""
+    """Start a slot that refuses tools that request a network."""
     sandbox = found_sandbox().model_copy(update={**NO_CARRIER, "node_network": False})
     yield from _runner(tmp_path_factory.mktemp("required"), sandbox=sandbox)
 
@@ -60,7 +60,7 @@ def _said(report: AttemptReport) -> str:
 
 
 @each_way
-def test_the_log_tells_of_the_nodes_own_network(
+def test_log_says_when_a_tool_has_the_network_of_the_node(
     without_carrier: Runner, root: Path, *, inside: bool
 ) -> None:
     code = "import socket; print(len(socket.if_nameindex()))"
@@ -77,7 +77,7 @@ def _interfaces() -> list[str]:
 
 
 @each_way
-def test_it_tells_of_none_where_the_tool_got_none(
+def test_log_does_not_mention_the_node_network_if_the_tool_was_refused(
     refusing: Runner, root: Path, *, inside: bool
 ) -> None:
     report = _run(refusing, root, "print()", inside=inside, asking=True)
@@ -87,7 +87,7 @@ def test_it_tells_of_none_where_the_tool_got_none(
 
 
 @each_way
-def test_shared_memory_is_as_much_as_the_jobs_memory(
+def test_size_of_shared_memory_is_the_memory_limit_of_the_job(
     refusing: Runner, root: Path, *, inside: bool
 ) -> None:
     code = "import os; found = os.statvfs('/dev/shm'); print(found.f_blocks * found.f_bsize)"
@@ -97,7 +97,7 @@ def test_shared_memory_is_as_much_as_the_jobs_memory(
 @pytest.mark.needs(ROOT_RIGHTS)
 @pytest.mark.in_the_open("slots have users where there is no sandbox")
 @each_way
-def test_users_have_the_limits_of_a_sandbox(*, inside: bool) -> None:
+def test_slot_user_has_the_resource_limits_of_a_sandbox(*, inside: bool) -> None:
     code = (
         "import resource as r; print(r.getrlimit(r.RLIMIT_NPROC)[1],"
         " r.getrlimit(r.RLIMIT_NOFILE)[1], r.getrlimit(r.RLIMIT_CORE)[1])"

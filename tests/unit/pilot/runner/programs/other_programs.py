@@ -1,4 +1,4 @@
-"""Programs that run beside a test."""
+"""Run Python programs beside a test."""
 
 import subprocess
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @contextmanager
 def started(code: str, *arguments: str, folder: Path) -> Iterator[int]:
-    """A program in Python, by its pid, once it has written a line."""
+    """Start a Python program and yield its process ID after it has written an empty line."""
     process = subprocess.Popen(
         [sys.executable, "-c", code, *arguments], cwd=folder,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,

@@ -1,4 +1,4 @@
-"""How much of the disk a job uses, whatever hides it."""
+"""Tests of how the disk usage of a job is measured."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ print(folder_size(sys.argv[1]))
 
 @pytest.fixture
 def folder() -> Iterator[Path]:
-    """That anybody can get to."""
+    """Return a folder that every user can enter."""
     with TemporaryDirectory() as path:
         os.chmod(path, PASSAGE)
         inner = Path(path) / "job"
@@ -33,8 +33,8 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.mark.parametrize("mode", [0, 0o400, 0o100], ids=oct)
-def test_a_folder_that_is_closed_is_looked_into(folder: Path, mode: int) -> None:
-    """Root gets into any."""
+def test_folder_without_permissions_is_measured(folder: Path, mode: int) -> None:
+    """The measurement runs as another user, as root can enter any folder."""
     closed = folder / "closed"
     closed.mkdir()
     (closed / "large").write_bytes(bytes(4 << 20))
@@ -50,21 +50,21 @@ def test_a_folder_that_is_closed_is_looked_into(folder: Path, mode: int) -> None
     assert float(done.stdout) >= 4
 
 
-def test_no_link_is_followed(folder: Path, tmp_path: Path) -> None:
+def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "large").write_bytes(bytes(4 << 20))
     (folder / "folder").symlink_to(tmp_path)
     (folder / "file").symlink_to(tmp_path / "large")
     assert folder_size(str(folder)) < 1
 
 
-def test_it_stops_where_it_is_enough(folder: Path) -> None:
+def test_measurement_stops_at_the_given_limit(folder: Path) -> None:
     for number in range(64):
         (folder / str(number)).touch()
     assert folder_size(str(folder)) == 64 * 4096 / (1 << 20)
     assert folder_size(str(folder), 0.1) == pytest.approx(0.1, abs=4096 / (1 << 20))
 
 
-def test_a_file_of_several_names_counts_once(folder: Path) -> None:
+def test_file_with_several_names_counts_once(folder: Path) -> None:
     (folder / "large").write_bytes(bytes(4 << 20))
     (folder / "more").mkdir()
     for place in ("again", "more/again"):
@@ -72,7 +72,7 @@ def test_a_file_of_several_names_counts_once(folder: Path) -> None:
     assert folder_size(str(folder)) == pytest.approx(4, abs=0.1)
 
 
-#: Gives a file or folder new names all the time.
+#: Renames a file or folder all the time.
 _RENAMES = """
 import os, sys
 from itertools import count
@@ -86,8 +86,8 @@ for number in count():
 
 
 @pytest.mark.parametrize("way", [["large"], ["a", "large"], ["a", "b", "large"]], ids=len)
-def test_what_gets_other_names_all_the_time_is_found(folder: Path, way: list[str]) -> None:
-    """In most looks: a file, or all folders that it is in, with many others."""
+def test_file_that_is_renamed_all_the_time_is_found(folder: Path, way: list[str]) -> None:
+    """Most measurements find it, also where its parent folders are renamed among many others."""
     place = folder.joinpath(*way)
     place.parent.mkdir(parents=True, exist_ok=True)
     place.write_bytes(bytes(16 << 20))

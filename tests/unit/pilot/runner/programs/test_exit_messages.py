@@ -1,4 +1,4 @@
-"""How programs ended, in words."""
+"""Tests of the sentences that say how a program ended."""
 
 import signal
 
@@ -21,6 +21,6 @@ from pilot.runner.programs.exit_messages import ended_badly
         (255, "'sort' ended with exit code 255"),
     ],
 )
-def test_signals_are_told_by_name(code: int, said: str) -> None:
+def test_exit_message_has_the_exit_code_or_the_name_of_the_signal(code: int, said: str) -> None:
     assert ended_badly("sort", code, said="") == said
     assert ended_badly("sort", code, said="no room") == f"{said}: no room"

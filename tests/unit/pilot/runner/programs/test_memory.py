@@ -1,4 +1,4 @@
-"""A tool that takes memory as fast as it can is ended at its limit, not some looks later."""
+"""Tests that a tool that takes memory as fast as it can is ended at its limit."""
 
 import fcntl
 import os
@@ -14,18 +14,18 @@ import pytest
 
 from pilot.node import memory_groups
 from pilot.node.memory_groups import ControlGroupSettings, find_memory_groups, limit_file
-from sluice.contracts.needs import Resources, Warm
-from sluice.contracts.pilots import AttemptReport, PilotTask
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.jobs.needs import Resources, Warm
+from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.needs import MEMORY_GROUPS, ROOT_RIGHTS
 from tests.unit.pilot.attempts import failed, log_of, python, run
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.runner.attempts.test_warm_tools import OBEYS
 from tests.unit.pilot.slot_runner import Runner
 
-#: MiB. What the tools here ask for; they may use twice that.
+#: MiB. The tools request the first amount and may use twice as much.
 ASKED, LIMIT = 128, 256
-#: Takes up to 3 GiB in pieces of 16 MiB, saying how many MiB it has.
+#: Takes up to 3 GiB in pieces of 16 MiB and prints how many MiB it has.
 GREEDY = """
 import mmap, sys
 kept = []
@@ -42,7 +42,7 @@ for number in range(192):
 def groups() -> Iterator[ControlGroupSettings]:
     found = find_memory_groups(str(uuid.uuid4()))
     if found is None:
-        pytest.fail("no control group for memory can be made here", pytrace=False)
+        pytest.fail("no memory control group can be made on this machine", pytrace=False)
     yield found.groups
     found.remove()
     assert not Path(found.groups.folder).exists()
@@ -68,7 +68,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def limited(kind: str, request: pytest.FixtureRequest) -> Runner:
-    """A slot whose tools are kept within their memory in one of the two ways."""
+    """Return a slot that limits the memory of its tools in one of the two ways."""
     found: Runner = request.getfixturevalue("grouped" if kind == "group" else "runner")
     return found
 
@@ -78,7 +78,7 @@ def attempt(runner: Runner, root: Path, command: list[str], *arguments: str) -> 
 
 
 def taken(report: AttemptReport) -> int:
-    """MiB that the greedy tool had."""
+    """Return how many MiB the greedy tool had."""
     return int(log_of(report).rpartition("taken: ")[2].splitlines()[0])
 
 
@@ -90,7 +90,7 @@ def tasked(root: Path, command: list[str], *arguments: str) -> PilotTask:
     )
 
 
-def test_a_greedy_tool_is_ended_at_its_limit(limited: Runner, kind: str, root: Path) -> None:
+def test_greedy_tool_is_ended_at_its_memory_limit(limited: Runner, kind: str, root: Path) -> None:
     report = attempt(limited, root, ["python3", "-c"], GREEDY)
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
     assert report.message.endswith(
@@ -103,16 +103,16 @@ def test_a_greedy_tool_is_ended_at_its_limit(limited: Runner, kind: str, root: P
     assert report.peak_memory >= LIMIT
 
 
-def test_so_are_many_processes_together(limited: Runner, root: Path) -> None:
+def test_processes_of_a_tool_share_its_memory_limit(limited: Runner, root: Path) -> None:
     script = 'for n in 1 2 3 4; do python3 -c "$0" & done; wait; exit 5'
     report = attempt(limited, root, ["sh", "-c"], script, GREEDY)
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
 
 
-def test_a_tool_loaded_in_place_of_another_is_counted_for_itself(
+def test_memory_of_a_replaced_warm_worker_does_not_count_for_the_next(
     limited: Runner, root: Path
 ) -> None:
-    """It stays loaded, and so did the other: that one's memory is not lent to it."""
+    """Both workers stay loaded after their jobs."""
     of = task(
         root,
         tool([sys.executable, "-c", OBEYS], arguments=["$(inputs.f.path)"]),
@@ -129,8 +129,9 @@ def test_a_tool_loaded_in_place_of_another_is_counted_for_itself(
 
 
 @pytest.mark.needs(MEMORY_GROUPS)
-def test_what_is_left_of_a_tool_is_not_taken_for_all_of_it(grouped: Runner, root: Path) -> None:
-    """A process of its own was ended for want of memory, and the tool says that all is well."""
+def test_tool_with_a_process_killed_for_memory_fails_despite_exit_code_zero(
+    grouped: Runner, root: Path
+) -> None:
     report = attempt(grouped, root, ["sh", "-c"], 'python3 -c "$0"; exit 0', GREEDY)
     assert report.error_class is ErrorClass.OUT_OF_MEMORY, report.message
 
@@ -139,7 +140,7 @@ def test_what_is_left_of_a_tool_is_not_taken_for_all_of_it(grouped: Runner, root
     ("asked", "error"), [(700, ErrorClass.OUT_OF_MEMORY), (1500, ErrorClass.PILOT_LOST)]
 )
 @pytest.mark.needs(MEMORY_GROUPS)
-def test_nothing_left_of_the_nodes_memory_is_the_jobs_fault_where_it_used_more_than_it_asked_for(
+def test_lack_of_node_memory_is_the_fault_of_a_job_that_exceeds_its_request(
     asked: int, error: ErrorClass, groups: ControlGroupSettings, grouped: Runner, root: Path
 ) -> None:
     limit = Path(groups.folder, limit_file(groups))
@@ -158,7 +159,7 @@ def test_nothing_left_of_the_nodes_memory_is_the_jobs_fault_where_it_used_more_t
     assert f" MiB, having asked for {asked} MiB (ramMin), which lets it use " in report.message
 
 
-def test_the_next_tool_has_the_limit_to_itself(limited: Runner, root: Path) -> None:
+def test_memory_limit_applies_to_each_tool_anew(limited: Runner, root: Path) -> None:
     for _ in range(2):
         attempt(limited, root, ["python3", "-c"], GREEDY)
         report = attempt(
@@ -167,7 +168,7 @@ def test_the_next_tool_has_the_limit_to_itself(limited: Runner, root: Path) -> N
         assert report.outcome is AttemptOutcome.FINISHED, report.message
 
 
-def test_address_space_that_is_only_reserved_does_not_count(limited: Runner, root: Path) -> None:
+def test_reserved_address_space_does_not_count_as_memory(limited: Runner, root: Path) -> None:
     reserve = (
         "import mmap; kept = mmap.mmap(-1, 1 << 36, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS,"
         " prot=0); print('fine')"
@@ -176,7 +177,7 @@ def test_address_space_that_is_only_reserved_does_not_count(limited: Runner, roo
     assert report.outcome is AttemptOutcome.FINISHED, report.message
 
 
-def test_a_refusal_that_a_tool_tells_of_is_one_of_memory(runner: Runner, root: Path) -> None:
+def test_memory_error_of_a_tool_is_classified_as_out_of_memory(runner: Runner, root: Path) -> None:
     braked = "resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY"
     greedy = f"import resource\nwhile not {braked}: pass\nbytearray(3 << 30)"
     report = attempt(runner, root, ["python3", "-c", greedy])
@@ -186,10 +187,10 @@ def test_a_refusal_that_a_tool_tells_of_is_one_of_memory(runner: Runner, root: P
 
 
 @pytest.mark.needs(MEMORY_GROUPS)
-def test_files_of_earlier_jobs_in_memory_are_no_room_for_the_next(
+def test_page_cache_of_earlier_jobs_does_not_extend_the_memory_limit(
     grouped: Runner, root: Path
 ) -> None:
-    """Nor do they count as its own."""
+    """The page cache does not count as memory of the next job either."""
     for number in range(4):
         report = attempt(
             grouped,
@@ -203,14 +204,14 @@ def test_files_of_earlier_jobs_in_memory_are_no_room_for_the_next(
 
 
 @pytest.mark.needs(MEMORY_GROUPS)
-def test_the_slot_outlives_its_tool(grouped: Runner, root: Path) -> None:
+def test_slot_survives_a_tool_that_runs_out_of_memory(grouped: Runner, root: Path) -> None:
     before = grouped.slot_pid
     attempt(grouped, root, ["python3", "-c"], GREEDY)
     assert attempt(grouped, root, ["true"]).outcome is AttemptOutcome.FINISHED
     assert Path(f"/proc/{before}").exists()
 
 
-#: Makes groups as a pilot does, says where, and waits.
+#: Makes control groups as a pilot does, prints their folder, and waits.
 PILOT = """
 import sys
 from pilot.node.memory_groups import find_memory_groups
@@ -222,7 +223,7 @@ sys.stdin.read()
 
 @contextmanager
 def other_pilot(**options: Any) -> Iterator[tuple["subprocess.Popen[str]", str, str]]:
-    """Its process, what it says, and where its groups are."""
+    """Start another pilot, and yield its process, its messages and the folder of its groups."""
     command = [sys.executable, "-c", PILOT, str(uuid.uuid4())]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options
@@ -237,7 +238,7 @@ def other_pilot(**options: Any) -> Iterator[tuple["subprocess.Popen[str]", str, 
 
 
 @pytest.mark.needs(MEMORY_GROUPS)
-def test_a_slot_removes_groups_of_slots_that_have_gone_and_none_that_is_about_to_be_entered(
+def test_slot_removes_groups_of_ended_slots_and_keeps_groups_of_starting_slots(
     groups: ControlGroupSettings, grouped: Runner
 ) -> None:
     ended = subprocess.Popen(["true"])
@@ -251,7 +252,7 @@ def test_a_slot_removes_groups_of_slots_that_have_gone_and_none_that_is_about_to
     entering.rmdir()
 
 
-#: Begins and ends as a pilot, often.
+#: Makes and removes control groups as a pilot does, many times.
 BUSY = """
 import sys, uuid
 from pilot.node.memory_groups import find_memory_groups
@@ -266,7 +267,7 @@ for _ in range(200):
 
 @pytest.mark.needs(MEMORY_GROUPS)
 @pytest.mark.usefixtures("groups")
-def test_pilots_that_start_together_each_have_theirs() -> None:
+def test_pilots_that_start_together_each_have_their_own_groups() -> None:
     wait, go = os.pipe()
     with ExitStack() as stack:
         command = [sys.executable, "-c", BUSY]
@@ -283,10 +284,10 @@ def test_pilots_that_start_together_each_have_theirs() -> None:
         assert [pilot.returncode for pilot in pilots] == [0] * len(pilots), said
 
 
-def test_group_made_again_by_its_pilot_is_not_removed(
+def test_group_that_its_pilot_made_again_is_not_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A group without a lock is removed by one pilot and made again while another one waits."""
+    """One pilot removes a group without a lock, and it is made again while another pilot waits."""
     group = tmp_path / "sluice-mine"
     group.mkdir()
 
@@ -301,10 +302,10 @@ def test_group_made_again_by_its_pilot_is_not_removed(
     assert group.is_dir()
 
 
-def test_a_pilot_that_cannot_have_groups_goes_back_to_its_own(
+def test_pilot_that_cannot_make_groups_returns_to_its_own_group(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the kernel's interface of version 2, as plain files: not every machine has it."""
+    """The test fakes the files of cgroup version 2, which not every machine has."""
     for name, text in {"controllers": "memory", "subtree_control": ""}.items():
         (tmp_path / f"cgroup.{name}").write_text(text)
     (tmp_path / "memory.max").write_text("max")
@@ -321,7 +322,7 @@ def test_a_pilot_that_cannot_have_groups_goes_back_to_its_own(
 
 @pytest.mark.needs(MEMORY_GROUPS)
 @pytest.mark.usefixtures("groups")
-def test_groups_that_a_killed_pilot_left_are_removed_and_no_others() -> None:
+def test_groups_of_a_killed_pilot_are_removed_and_other_groups_are_kept() -> None:
     with other_pilot() as (killed, _, left):
         assert Path(left).is_dir()
         killed.kill()
@@ -340,7 +341,7 @@ def test_groups_that_a_killed_pilot_left_are_removed_and_no_others() -> None:
 
 
 @pytest.mark.needs(ROOT_RIGHTS)
-def test_without_the_right_to_make_groups_the_pilot_says_so() -> None:
+def test_pilot_without_permission_to_make_groups_logs_the_reason() -> None:
     with other_pilot(user=65534, group=65534, extra_groups=[], cwd=Path.cwd()) as (_, said, left):
         assert left == "None"
         assert "memory.limits" in said
@@ -349,8 +350,8 @@ def test_without_the_right_to_make_groups_the_pilot_says_so() -> None:
 
 
 def brake_of(runner: Runner, root: Path, resources: Resources, *, ram: int | None = None) -> int:
-    """What a tool is told that each of its processes may have for its data, which follows from what
-    it may use of memory; it uses 300 MiB. ``ram``: of the attempt."""
+    """Return the data limit of each process of a tool, which follows from its memory limit. The
+    tool uses 300 MiB. ``ram`` is the memory of the attempt."""
     waits = (
         "import resource as r\nx = bytearray(300 << 20)\nwhile (most :="
         " r.getrlimit(r.RLIMIT_DATA)[0]) < 0: pass\nprint(most)"
@@ -364,8 +365,10 @@ def brake_of(runner: Runner, root: Path, resources: Resources, *, ram: int | Non
     return int((root / "out" / report.outputs[0].name).read_text())
 
 
-def test_memory_that_nobody_asked_for_is_limited_by_the_node(runner: Runner, root: Path) -> None:
-    """Not by what a job is counted with which asks for none."""
+def test_memory_of_a_job_without_a_request_is_limited_by_the_node(
+    runner: Runner, root: Path
+) -> None:
+    """The default allocation of such a job is not its limit."""
     small = Runner(root.parent / "small", settings={"memory_unasked": 200})
     hungry = python("import time; x = bytearray(300 << 20); time.sleep(60)")
     asks_nothing = Resources(time_limit=30.0)
@@ -383,13 +386,11 @@ def test_memory_that_nobody_asked_for_is_limited_by_the_node(runner: Runner, roo
     unasked = brake_of(large, root, asks_nothing)
     large.close()
     assert unasked == brake_of(runner, root, Resources(time_limit=30.0, ram=2000)), (
-        "of which twice as much may be used"
+        "a job may use twice as much memory as it requests"
     )
 
 
-def test_another_attempt_may_have_more_memory_than_its_task_asks_for(
-    runner: Runner, root: Path
-) -> None:
+def test_attempt_can_have_more_memory_than_its_task_requests(runner: Runner, root: Path) -> None:
     asks_more = brake_of(runner, root, Resources(time_limit=30.0, ram=400))
     assert brake_of(runner, root, Resources(time_limit=30.0, ram=200)) < asks_more
     assert brake_of(runner, root, Resources(time_limit=30.0, ram=200), ram=400) == asks_more

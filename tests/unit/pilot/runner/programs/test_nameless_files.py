@@ -1,4 +1,4 @@
-"""What a job keeps that no folder has."""
+"""Tests of how unlinked files and memory count when the first thread of a process has ended."""
 
 from pathlib import Path
 
@@ -9,8 +9,8 @@ from pilot.runner.programs.usage import group_memory, proportional_memory
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.runner.programs.other_programs import started
 
-#: Programs that do something, say so, and wait to be ended: at once, or in a thread that is left
-#: when the first one has ended.
+#: Programs that run code, print a line and wait: in the first thread, or in another thread after
+#: the first thread has ended.
 _DOES = """
 import ctypes, os, signal, sys, threading
 libc = ctypes.CDLL(None)
@@ -39,7 +39,7 @@ ways = pytest.mark.parametrize("way", _WAYS.values(), ids=_WAYS)
 
 _UNLINK = "os.unlink('large');"
 _MAP = "libc.mmap(None, {}, 1, 1, file, 0); os.close(file)"
-#: What is held, and how many MiB of it count.
+#: Code that keeps a file or memory, and how many MiB of it count.
 _HELD = {
     "a name": ("pass", 0),
     "open": (_UNLINK, 4),
@@ -51,7 +51,7 @@ _HELD = {
 
 @ways
 @pytest.mark.parametrize(("held", "mib"), _HELD.values(), ids=_HELD)
-def test_it_counts_once_and_on_this_disk_alone(
+def test_unlinked_file_counts_once_and_only_on_this_disk(
     held: str, mib: float, way: str, tmp_path: Path
 ) -> None:
     with started(way, held, folder=tmp_path) as pid:
@@ -60,13 +60,13 @@ def test_it_counts_once_and_on_this_disk_alone(
 
 @ways
 @pytest.mark.needs(ROOT_RIGHTS)
-def test_all_of_a_file_counts_that_is_mapped_in_part(way: str, tmp_path: Path) -> None:
+def test_unlinked_file_that_is_partly_mapped_counts_in_full(way: str, tmp_path: Path) -> None:
     with started(way, _UNLINK + _MAP.format(4096), folder=tmp_path) as pid:
         assert unlinked_size(pid, str(tmp_path)) == pytest.approx(4, abs=0.1)
 
 
 @ways
-def test_memory_counts_whichever_thread_is_left(way: str, tmp_path: Path) -> None:
+def test_memory_counts_after_the_first_thread_has_ended(way: str, tmp_path: Path) -> None:
     with started(way, "global kept; kept = b'x' * (64 << 20)", folder=tmp_path) as pid:
         assert group_memory(pid) > 64
         assert proportional_memory(pid) > 64

@@ -1,4 +1,4 @@
-"""Of what the kernel kills for want of memory, a tool goes before its slot, whatever starts it."""
+"""Tests that the out-of-memory killer of the kernel ends a tool before its slot."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,13 +11,13 @@ from tests.unit.pilot.builders import input_file, task
 from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
-#: Lets the process that becomes it have the priority in its arguments first.
+#: Runs a command with the OOM priority in its first argument.
 HAVING = ["sh", "-c", 'echo "$0" > /proc/self/oom_score_adj; exec "$@"']
 
 
 @pytest.fixture(params=["in the open", "in the sandbox"])
 def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
-    """Of a slot whose tools run so."""
+    """Return the settings of a slot with or without a sandbox."""
     return {"sandbox": found_sandbox()} if request.param == "in the sandbox" else {}
 
 
@@ -25,7 +25,7 @@ def settings(request: pytest.FixtureRequest) -> dict[str, Any]:
 def slot(
     request: pytest.FixtureRequest, settings: dict[str, Any], tmp_path: Path
 ) -> Iterator[tuple[Runner, int]]:
-    """A slot, and the priority that it is to have itself."""
+    """Start a slot and return it with its own OOM priority."""
     runner = Runner(
         tmp_path / "pilot",
         environment={"PYTHONPATH": str(Path.cwd())},
@@ -36,7 +36,9 @@ def slot(
     runner.close()
 
 
-def test_a_tool_goes_before_its_slot(slot: tuple[Runner, int], root: Path) -> None:
+def test_tool_has_at_least_the_oom_priority_of_its_slot(
+    slot: tuple[Runner, int], root: Path
+) -> None:
     runner, own = slot
     tool = python("print(open('/proc/self/oom_score_adj').read().strip())")
     workflow = {

@@ -1,4 +1,4 @@
-"""When a process counts as ended, its children are where they can be found."""
+"""Test that the children of a process are adopted when the process counts as ended."""
 
 import os
 import subprocess
@@ -6,8 +6,8 @@ import sys
 
 ROUNDS = 10
 
-#: Starts a child from one of several busy threads: the first thread of a killed process ends before
-#: the others do.
+#: Starts a child from one of several busy threads. The first thread of a killed process ends before
+#: the others.
 PARENT = """
 import subprocess, threading, time
 for _ in range(6):
@@ -18,8 +18,8 @@ def start():
 threading.Thread(target=start).start()
 """
 
-#: Adopts orphans, as a pilot does; prints how many were not yet its own when their parent counted
-#: as ended.
+#: Adopts orphans as a pilot does, and prints how many were not yet adopted when their parent
+#: counted as ended.
 ADOPTER = f"""
 import os, signal, subprocess, sys
 from pilot.runner.programs.orphans import adopt_orphans, children, has_ended, kill_orphans
@@ -40,7 +40,7 @@ print(missed)
 """
 
 
-def test_the_children_of_an_ended_process_have_their_new_parent() -> None:
+def test_children_of_an_ended_process_are_adopted() -> None:
     environment = os.environ | {"PYTHONPATH": os.getcwd()}
     done = subprocess.run(
         [sys.executable, "-c", ADOPTER],

@@ -1,4 +1,4 @@
-"""Jobs that are stopped, and what becomes of the processes they started."""
+"""Tests of how jobs are stopped together with all processes that they started."""
 
 import os
 import signal
@@ -12,8 +12,8 @@ from pilot.boot_clock import boot_time
 from pilot.domain.model import Progress, StopReason
 from pilot.reports.journal import read_journals
 from pilot.runner.progress_file import read_slot_progress
-from sluice.contracts.needs import Resources
-from sluice.contracts.states import AttemptOutcome, AttemptPhase, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass
+from sluice.contracts.jobs.needs import Resources
 from tests.processes import running_with
 from tests.unit.pilot.attempts import log_of, python
 from tests.unit.pilot.builders import SHA, input_file, job, task, tool
@@ -23,8 +23,8 @@ from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 from tests.waiting import wait_until
 
-#: Starts a child in a session of its own, which has the same word in its command line, and waits;
-#: both ignore SIGTERM.
+#: Starts a child in a new session, with the same word in its command line, and waits. Both ignore
+#: SIGTERM.
 _FAMILY = """
 import signal, subprocess, sys
 stubborn = 'import signal; signal.signal(15, signal.SIG_IGN); print(flush=True); signal.pause()'
@@ -61,8 +61,8 @@ def test_time_limit_kills_a_trapped_tool_and_its_grandchildren(
     assert all(gone(pid) for pid in alive)
 
 
-def test_a_tool_ends_by_sigterm_long_before_its_grace_does(root: Path) -> None:
-    """A plain tool as well as one inside a workflow, which is run by a process that waited."""
+def test_tool_that_obeys_sigterm_ends_before_the_grace_period(root: Path) -> None:
+    """A tool in an inner workflow is run by another process that waits for it."""
     runner = Runner(root.parent / "pilot", grace=600.0)
     for number, executable in enumerate((tool(["sleep", "600"]), around(tool(["sleep", "600"])))):
         task_ = task(root, executable, resources=Resources(time_limit=2.0))
@@ -73,7 +73,7 @@ def test_a_tool_ends_by_sigterm_long_before_its_grace_does(root: Path) -> None:
     runner.close()
 
 
-def test_a_slot_notes_what_it_is_at(runner: Runner, root: Path) -> None:
+def test_slot_records_the_phase_of_its_job(runner: Runner, root: Path) -> None:
     task_ = task(root, python(waiting_at("on") + "print('12')"))
     note = runner.run.phase_file(runner.slot_pid)
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=41, attempt=3))
@@ -85,7 +85,7 @@ def test_a_slot_notes_what_it_is_at(runner: Runner, root: Path) -> None:
     assert read_slot_progress(note.with_name("none")) is None
 
 
-def test_signals_to_the_slot_itself_change_nothing(runner: Runner, root: Path) -> None:
+def test_slot_and_server_ignore_sigterm_and_sigint(runner: Runner, root: Path) -> None:
     task_ = task(root, python(waiting_at("go")))
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=22))
     wait_for(runner, "go")
@@ -118,7 +118,7 @@ def test_grandchildren_do_not_outlive_a_tool_that_succeeds(
         (StopReason.SHUTDOWN, AttemptOutcome.RETURNED, None),
     ],
 )
-def test_stop_of_a_running_job(
+def test_stopped_job_ends_with_its_processes_and_the_outcome_of_the_reason(
     runner: Runner,
     root: Path,
     word: str,
@@ -139,7 +139,7 @@ def test_stop_of_a_running_job(
     assert (root / "logs").exists() is kept
 
 
-def test_a_gentle_tool_may_tidy_up_when_canceled(runner: Runner, root: Path) -> None:
+def test_canceled_tool_can_clean_up_after_sigterm(runner: Runner, root: Path) -> None:
     code = (
         "import os, signal, sys\n"
         "signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])\n"
@@ -157,7 +157,9 @@ def test_a_gentle_tool_may_tidy_up_when_canceled(runner: Runner, root: Path) -> 
     assert "tidied up" in log_of(report)
 
 
-def test_stop_of_a_job_that_waits_behind_another(runner: Runner, root: Path) -> None:
+def test_stopped_job_in_the_queue_is_canceled_and_the_running_job_finishes(
+    runner: Runner, root: Path
+) -> None:
     slow = task(root, python(waiting_at("go")))
     first = job(slow, [input_file(root / "in" / "a.dat")], job_id=5)
     second = job(slow, [input_file(root / "in" / "b.dat")], job_id=6)
@@ -172,7 +174,7 @@ def test_stop_of_a_job_that_waits_behind_another(runner: Runner, root: Path) -> 
     ]
 
 
-def test_a_job_ends_with_its_lease_where_the_pilot_stands_still(
+def test_job_ends_with_its_lease_if_the_pilot_does_not_renew_it(
     runner: Runner, root: Path, word: str
 ) -> None:
     task_ = task(root, family(word))
@@ -185,7 +187,7 @@ def test_a_job_ends_with_its_lease_where_the_pilot_stands_still(
     assert all(gone(pid) for pid in alive)
 
 
-def test_one_whose_lease_is_renewed_does_not(runner: Runner, root: Path) -> None:
+def test_job_with_a_renewed_lease_runs_to_its_end(runner: Runner, root: Path) -> None:
     slow = task(root, python(waiting_at("go")))
     first = job(slow, [input_file(root / "in" / "a.dat")], job_id=5)
     second = job(slow, [input_file(root / "in" / "b.dat")], job_id=6)
@@ -204,14 +206,14 @@ def test_one_whose_lease_is_renewed_does_not(runner: Runner, root: Path) -> None
     ]
 
 
-def test_stop_of_an_unknown_job_changes_nothing(runner: Runner, root: Path) -> None:
+def test_stop_of_an_unknown_job_is_ignored(runner: Runner, root: Path) -> None:
     task_ = task(root, SHA)
     wanted = job(task_, [input_file(root / "in" / "a.dat")], job_id=7)
     runner.stop_job(wanted, StopReason.CANCEL)
     assert runner.attempt(task_, wanted).outcome is AttemptOutcome.FINISHED
 
 
-def test_a_pilot_that_is_gone_takes_everything_with_it(root: Path, word: str) -> None:
+def test_all_processes_end_when_the_pilot_is_gone(root: Path, word: str) -> None:
     runner = Runner(root.parent / "pilot")
     task_ = task(root, family(word))
     runner.submit(task_, job(task_, [input_file(root / "in" / "a.dat")], job_id=8))
@@ -223,7 +225,7 @@ def test_a_pilot_that_is_gone_takes_everything_with_it(root: Path, word: str) ->
     assert trace.report is None
 
 
-def test_the_server_replaces_a_slot_that_died(root: Path) -> None:
+def test_slot_server_replaces_a_slot_that_was_killed(root: Path) -> None:
     runner = Runner(root.parent / "pilot")
     os.kill(runner.slot_pid, signal.SIGKILL)
     assert runner.connection.recv(1) == b""

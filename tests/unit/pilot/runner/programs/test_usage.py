@@ -1,4 +1,4 @@
-"""Memory of a tool with several processes."""
+"""Tests of how the memory of a tool with several processes is measured."""
 
 import os
 from pathlib import Path
@@ -11,9 +11,9 @@ from pilot.runner.programs.usage import group_memory, proportional_memory
 from pilot.sandbox.process_limits import ProcessLimits
 from tests.unit.pilot.runner.programs.other_programs import started
 
-#: MiB that each of four processes has.
+#: MiB of each of the four processes.
 _EACH = 64
-#: Starts three processes that wait until this one is gone, each once it has what it keeps.
+#: Starts three processes that take their memory and wait until the first process is gone.
 _FAMILY = f"""
 import os, signal
 def take():
@@ -36,7 +36,7 @@ signal.pause()
 """
 _SHARED = _FAMILY.replace("BEFORE", "take()").replace("AFTER", "pass")
 _PRIVATE = _FAMILY.replace("BEFORE", "take()").replace("AFTER", "take()")
-#: Lets no process without special rights look into it.
+#: Cannot be inspected by a process without capabilities.
 _CLOSED = f"""
 import ctypes, signal
 kept = b"x" * ({_EACH} << 20)

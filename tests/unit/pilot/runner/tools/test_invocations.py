@@ -1,4 +1,4 @@
-"""Jobs whose file says what is run, in a real slot process."""
+"""Tests of jobs whose input file describes the process to run, in a real slot process."""
 
 import io
 import json
@@ -10,10 +10,10 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from sluice.contracts.job_inputs import InputFile
-from sluice.contracts.needs import Warm
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.needs import Warm
+from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.storage import checksum_of, pack, unpack
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, task, tool
@@ -42,7 +42,7 @@ def stored(root: Path, name: str, text: str) -> dict[str, Any]:
 
 
 def stored_tree(root: Path) -> dict[str, Any]:
-    """With one file, ``deep/leaf``."""
+    """Return a directory with a single file, ``deep/leaf``."""
     archive = root / "store" / "files" / "tree.tar"
     archive.parent.mkdir(parents=True, exist_ok=True)
     (root / "tree" / "deep").mkdir(parents=True)
@@ -65,7 +65,7 @@ def text(value: dict[str, Any]) -> str:
     return Path(unquote(urlsplit(value["location"]).path)).read_text()
 
 
-def test_what_the_file_says_is_run(runner: Runner, root: Path) -> None:
+def test_process_of_the_invocation_is_run(runner: Runner, root: Path) -> None:
     inputs = {
         "f": {"type": "File", "inputBinding": {}},
         "n": {"type": "int", "inputBinding": {"prefix": "-n"}},
@@ -78,11 +78,13 @@ def test_what_the_file_says_is_run(runner: Runner, root: Path) -> None:
     count = tool(["wc", "-l"], inputs={"f": {"type": "File"}}, stdin="$(inputs.f.path)")
     report = run(runner, about, [invocation(root, count, {"f": order["f"]}, name="named-1")])
     assert text(result(report, root / "second")["o"]).strip() == "3", (
-        "another process, the same task"
+        "a task can run another process"
     )
 
 
-def test_directories_and_secondary_files_are_brought_along(runner: Runner, root: Path) -> None:
+def test_directories_and_secondary_files_of_an_invocation_are_staged(
+    runner: Runner, root: Path
+) -> None:
     reads = stored(root, "x.bam", "reads") | {
         "secondaryFiles": [stored(root, "x.bam.bai", "index")]
     }
@@ -108,7 +110,7 @@ def collection(name: str, *listing: dict[str, Any]) -> dict[str, Any]:
     return {"class": "Directory", "basename": name, "listing": list(listing)}
 
 
-def test_a_literal_directory_holds_all_that_is_listed(runner: Runner, root: Path) -> None:
+def test_literal_directory_has_all_listed_entries(runner: Runner, root: Path) -> None:
     paired = stored(root, "b", "b") | {
         "secondaryFiles": [stored(root, "b.i", "b.i"), literal("b.j")]
     }
@@ -128,9 +130,7 @@ def test_a_literal_directory_holds_all_that_is_listed(runner: Runner, root: Path
     assert text(found["o"]) == "\n".join([*listed, "ableaf"])
 
 
-def test_secondary_files_lie_beside_their_file_whichever_are_literals(
-    runner: Runner, root: Path
-) -> None:
+def test_literal_secondary_files_are_staged_beside_their_file(runner: Runner, root: Path) -> None:
     a, b = stored(root, "a", "a"), stored(root, "b", "b")
     show = tool(
         ["sh", "-c", 'cd "$(dirname "$0")"; find -L . | LC_ALL=C sort | tr -d "\\n"'],
@@ -153,7 +153,7 @@ def test_secondary_files_lie_beside_their_file_whichever_are_literals(
         )
 
 
-def test_outputs_of_every_type_come_back(runner: Runner, root: Path) -> None:
+def test_invocation_returns_outputs_of_all_types(runner: Runner, root: Path) -> None:
     many = {
         "cwlVersion": "v1.2",
         "class": "CommandLineTool",
@@ -183,7 +183,7 @@ def test_outputs_of_every_type_come_back(runner: Runner, root: Path) -> None:
 @pytest.mark.parametrize(
     "location", ["../../in/secret", "/etc/passwd", "files/../../secret", "%2e%2e/secret"]
 )
-def test_nothing_outside_the_storage_is_read(location: str, runner: Runner, root: Path) -> None:
+def test_file_outside_the_storage_is_refused(location: str, runner: Runner, root: Path) -> None:
     (root / "secret").parent.mkdir(parents=True, exist_ok=True)
     (root / "secret").write_text("secret")
     order = {"f": {"class": "File", "location": location}}
@@ -194,8 +194,8 @@ def test_nothing_outside_the_storage_is_read(location: str, runner: Runner, root
     assert "not in its storage" in message
 
 
-def test_file_is_brought_only_with_its_checksum(runner: Runner, root: Path) -> None:
-    """Files of other groups lie on the same storage: nothing is told of those that are there."""
+def test_file_is_staged_only_with_its_checksum(runner: Runner, root: Path) -> None:
+    """Files of other groups lie on the same storage. Errors do not show whether a file exists."""
     hers = stored(root, "hers", "secret")
     cat = tool(["cat"], inputs={"f": {"type": "File", "inputBinding": {}}})
 
@@ -225,7 +225,7 @@ def test_file_without_a_plain_name_is_refused(name: str, runner: Runner, root: P
     assert (error, "give it a name" in message) == (ErrorClass.TOOL_REFUSED, True)
 
 
-def test_bundle_of_a_directory_moves_nothing_else(runner: Runner, root: Path) -> None:
+def test_bundle_of_a_directory_cannot_move_files_outside(runner: Runner, root: Path) -> None:
     outside = root.parent / "outside.txt"
     outside.write_text("secret")
     archive = stored(root, "tree.tar", "")
@@ -246,7 +246,9 @@ def test_bundle_of_a_directory_moves_nothing_else(runner: Runner, root: Path) ->
     assert outside.read_text() == "secret"
 
 
-def test_a_failing_tool_is_not_tried_again(runner: Runner, root: Path) -> None:
+def test_failed_invocation_is_refused_unless_the_exit_code_is_temporary(
+    runner: Runner, root: Path
+) -> None:
     order = {"f": stored(root, "a", "")}
     for exit_code, codes, expected in (
         (3, {}, "tool_refused"),
@@ -275,7 +277,7 @@ def test_a_failing_tool_is_not_tried_again(runner: Runner, root: Path) -> None:
          b'"inputs": {"n": "int"}, "outputs": {}}, "order": {"n": "x"}}', "could not be set up"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_run_is_refused(body: bytes, why: str, runner: Runner, root: Path) -> None:
+def test_invalid_invocation_is_refused(body: bytes, why: str, runner: Runner, root: Path) -> None:
     error, message = failed(
         run(
             runner,
@@ -287,7 +289,7 @@ def test_what_cannot_be_run_is_refused(body: bytes, why: str, runner: Runner, ro
     assert why in message
 
 
-#: Says how many jobs it has served, what it was told of its files, and what is in them.
+#: Prints the number of its jobs, what the requests say about the files, and their contents.
 SERVES = """
 import json, sys
 if "--persistent_worker" not in sys.argv:
@@ -303,9 +305,7 @@ for number, line in enumerate(sys.stdin, 1):
 """
 
 
-def test_a_tool_that_stays_loaded_serves_the_invocations_of_its_task(
-    runner: Runner, root: Path
-) -> None:
+def test_warm_worker_serves_invocations_with_the_same_key(runner: Runner, root: Path) -> None:
     about = task(root, OPERATION, warm=Warm(kind="a", key=["k"]))
     inputs = {"f": {"type": "File", "inputBinding": {}}, "k": "Any"}
     serves = tool([sys.executable, "-c", SERVES], inputs=inputs)
@@ -320,11 +320,13 @@ def test_a_tool_that_stays_loaded_serves_the_invocations_of_its_task(
     one, two = ([True, "files/one"], [True, "files/two"])
     assert said(serves, files[0], 1) == [1, [one], ["one"]]
     assert said(serves, files[1], 1) == [2, [two], ["two"]]
-    assert said(serves, files[1], 2)[0] == 1, "another value at its key"
+    assert said(serves, files[1], 2)[0] == 1, "another value of the key needs another worker"
     assert said(serves, files[1], files[0])[:2] == [1, [two, [False, "files/one"]]]
     assert said(serves, files[1], files[0])[0] == 2
-    assert said(serves, files[1], files[1])[0] == 1, "another file at its key"
+    assert said(serves, files[1], files[1])[0] == 1, "another file of the key needs another worker"
     other = {**serves, "doc": "other"}
-    assert said(other, files[1], files[1])[0] == 1, "another tool"
+    assert said(other, files[1], files[1])[0] == 1, "another tool needs another worker"
     reading = {**serves, "stdin": "$(inputs.f.path)"}
-    assert said(reading, files[1], 1) == [1, [], ["two"]], "one that cannot stay"
+    assert said(reading, files[1], 1) == [1, [], ["two"]], (
+        "a tool that reads standard input cannot stay loaded"
+    )

@@ -1,4 +1,5 @@
-"""What a tool gets of a secret, and what of it anybody else does, in a real slot process."""
+"""Tests of which parts of a secret a tool gets and that nobody else sees it, in a real slot
+process."""
 
 import hashlib
 from pathlib import Path
@@ -13,9 +14,9 @@ from pilot.node.engines import Engine
 from pilot.runner.containers.options import runtime_of
 from pilot.runner.failures import AttemptError
 from pilot.runner.job_secrets import NO_SECRETS, JobSecrets, taken
-from sluice.contracts.pilots import AttemptReport, PilotTask
-from sluice.contracts.secrets import SecretRef, SecretValues
-from sluice.contracts.states import AttemptOutcome, ContainerEngine, ErrorClass
+from sluice.contracts.access.secrets import SecretRef, SecretValues
+from sluice.contracts.common.states import AttemptOutcome, ContainerEngine, ErrorClass
+from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.unit.pilot.attempts import failed
 from tests.unit.pilot.builders import input_file, job, task, tool
 from tests.unit.pilot.slot_runner import Runner
@@ -43,7 +44,7 @@ def script(text: str, **fields: Any) -> dict[str, Any]:
 
 
 def inside(executable: dict[str, Any]) -> dict[str, Any]:
-    """The tool in a workflow that runs inside the job."""
+    """Return a workflow that runs the tool inside the job."""
     return {
         "cwlVersion": "v1.2",
         "class": "Workflow",
@@ -67,7 +68,7 @@ def ask(
     sandbox: bool = False,
     **frame: Any,
 ) -> tuple[AttemptReport, str]:
-    """The report, and the log."""
+    """Return the report and the log."""
     secrets = {"key": SecretRef(name="a", version=1)}
     made: PilotTask = task(root, executable, secrets=secrets, sandbox=sandbox)
     given = {"secrets": {"key": SecretStr(VALUE)}, **frame}
@@ -82,7 +83,9 @@ both = pytest.mark.parametrize(
 
 
 @both
-def test_it_is_in_variables_and_files_exactly(runner: Runner, root: Path, around: Any) -> None:
+def test_secret_is_exact_in_variables_and_files_and_absent_elsewhere(
+    runner: Runner, root: Path, around: Any
+) -> None:
     tell = (
         'printf %s "$TOKEN" | sha256sum; sha256sum < key.txt; wc -c < sub/key.out; echo $HEADER >&2'
     )
@@ -99,7 +102,9 @@ def test_it_is_in_variables_and_files_exactly(runner: Runner, root: Path, around
 
 @both
 @pytest.mark.parametrize("glob", ["key.txt", "sub/*"])
-def test_files_with_it_are_no_outputs(runner: Runner, root: Path, around: Any, glob: str) -> None:
+def test_files_made_from_a_secret_cannot_be_outputs(
+    runner: Runner, root: Path, around: Any, glob: str
+) -> None:
     executable = script("true", outputs={"o": {"type": "File", "outputBinding": {"glob": glob}}})
     report, _ = ask(runner, root, around(executable))
     error_class, _message = failed(report)
@@ -108,14 +113,16 @@ def test_files_with_it_are_no_outputs(runner: Runner, root: Path, around: Any, g
 
 
 @both
-def test_last_words_do_not_tell_it(runner: Runner, root: Path, around: Any) -> None:
+def test_message_of_a_failed_job_does_not_show_the_secret(
+    runner: Runner, root: Path, around: Any
+) -> None:
     report, log = ask(runner, root, around(script('echo "no: $TOKEN" >&2; exit 7')))
     assert failed(report)[1].endswith("ended with exit code 7: no: (secret a)")
     assert "hunter2" not in log
 
 
 @both
-def test_words_that_are_cut_do_not_tell_a_part_of_it(
+def test_truncated_message_does_not_show_a_part_of_the_secret(
     runner: Runner, root: Path, around: Any
 ) -> None:
     tell = 'head -c 295 /dev/zero | tr "\\0" . >&2; echo "$TOKEN" >&2; exit 7'
@@ -123,7 +130,7 @@ def test_words_that_are_cut_do_not_tell_a_part_of_it(
     assert failed(report)[1].endswith("..(secr")
 
 
-def test_expressions_see_a_placeholder(runner: Runner, root: Path) -> None:
+def test_expressions_see_a_placeholder_instead_of_the_secret(runner: Runner, root: Path) -> None:
     executable = script("true", arguments=["$(inputs.key)"], stderr="$(inputs.key)")
     _, log = ask(runner, root, executable)
     [command] = [line for line in log.splitlines() if line.startswith("command ")]
@@ -131,7 +138,7 @@ def test_expressions_see_a_placeholder(runner: Runner, root: Path) -> None:
     assert "hunter2" not in log
 
 
-def test_a_job_whose_secrets_could_not_be_had_does_not_run(runner: Runner, root: Path) -> None:
+def test_job_without_its_secrets_does_not_run(runner: Runner, root: Path) -> None:
     report, log = ask(runner, root, script("echo ran >&2"), secrets={}, trouble="it was removed")
     assert failed(report) == (
         ErrorClass.STAGE_IN_FAILED,
@@ -140,8 +147,8 @@ def test_a_job_whose_secrets_could_not_be_had_does_not_run(runner: Runner, root:
     assert "ran" not in log.split("outcome")[1]
 
 
-@pytest.mark.in_the_open("there is to be none")
-def test_a_job_whose_secrets_ask_for_a_sandbox_does_not_run_without(
+@pytest.mark.in_the_open("the test is about a slot without a sandbox")
+def test_job_whose_secrets_require_a_sandbox_does_not_run_without_a_sandbox(
     root: Path, tmp_path: Path
 ) -> None:
     runner = Runner(tmp_path / "pilot", settings={"no_sandbox": "it is switched off"})
@@ -157,14 +164,14 @@ def test_a_job_whose_secrets_ask_for_a_sandbox_does_not_run_without(
     assert "ran" not in log.split("outcome")[1]
 
 
-def test_a_job_that_is_to_stop_already_does_not_run(runner: Runner, root: Path) -> None:
+def test_job_with_a_pending_stop_does_not_run(runner: Runner, root: Path) -> None:
     made: PilotTask = task(root, script("true"), secrets={"key": SecretRef(name="a", version=1)})
     work = job(made, [input_file(root / "in" / "a.dat")])
     report = runner.attempt(made, work, stop=StopReason.SHUTDOWN)
     assert report.outcome is AttemptOutcome.RETURNED
 
 
-def test_what_is_handed_on_says_it_to_nobody_else() -> None:
+def test_secrets_reach_the_inner_process_and_are_hidden_in_representations() -> None:
     secrets = JobSecrets({"key": SecretRef(name="a")}, {"key": SecretStr(VALUE)})
     store, redaction = taken(secrets.for_inner_process())
     assert store.retrieve(secrets.placeholders["key"]) == VALUE
@@ -184,13 +191,13 @@ def _runtime(kind: ContainerEngine, variable: str) -> tuple[list[str], dict[str,
 
 
 @pytest.mark.parametrize("kind", [ContainerEngine.DOCKER, ContainerEngine.PODMAN])
-def test_engines_of_containers_find_it_in_their_environment(kind: ContainerEngine) -> None:
+def test_container_engine_gets_the_secret_in_its_environment(kind: ContainerEngine) -> None:
     command, environment, secrets = _runtime(kind, "TOKEN")
     assert command[2:4] == ["--env=TOKEN", "--env=PLAIN=1"]
     assert environment["TOKEN"] == f"Bearer {secrets.placeholders['key']}"
 
 
-def test_what_would_stand_on_a_command_line_is_refused() -> None:
+def test_secret_that_would_be_on_a_command_line_is_refused() -> None:
     with pytest.raises(AttemptError, match="udocker") as refused:
         _runtime(ContainerEngine.UDOCKER, "TOKEN")
     assert refused.value.error_class is ErrorClass.INTERNAL

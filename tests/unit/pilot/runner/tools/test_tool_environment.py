@@ -1,4 +1,4 @@
-"""What a tool finds around it is what it would find without the pilot."""
+"""Tests that the environment of a tool is as it would be without the pilot."""
 
 import hashlib
 import os
@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from sluice.contracts.pilots import AttemptReport
-from sluice.contracts.states import AttemptOutcome, EntryKind
+from sluice.contracts.common.states import AttemptOutcome, EntryKind
+from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.storage import unpack
 from tests.unit.pilot.attempts import run
 from tests.unit.pilot.builders import input_file, output, task, tool
@@ -26,16 +26,16 @@ def text_of(report: AttemptReport) -> str:
 
 @pytest.fixture
 def programs() -> Iterator[Path]:
-    """A folder for the user's programs, not in the one that each job has of its own."""
+    """Make a folder for programs of the user, outside the folders that each job has of its own."""
     with TemporaryDirectory(dir="/var/tmp") as folder:
         yield Path(folder)
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-def test_tools_find_the_users_programs_before_ours(
+def test_programs_of_the_user_come_before_those_of_sluice(
     programs: Path, root: Path, monkeypatch: pytest.MonkeyPatch, *, inside: bool
 ) -> None:
-    """Those of pipeline packs, which are installed with ours, they find as well."""
+    """Tools also find programs of pipeline packs, which are installed with Sluice."""
     (programs / "python3").write_text("#!/bin/sh\necho the user\\'s\n")
     (programs / "python3").chmod(0o755)
     path = f"{programs}:/usr/bin:/bin"
@@ -55,9 +55,7 @@ def test_tools_find_the_users_programs_before_ours(
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-def test_no_dot_in_the_folders_of_jobs_is_taken_for_the_one_of_an_ending(
-    runner: Runner, root: Path, *, inside: bool
-) -> None:
+def test_paths_of_job_folders_have_no_dots(runner: Runner, root: Path, *, inside: bool) -> None:
     shows = tool(
         ["echo"],
         requirements={"InlineJavascriptRequirement": {}},
@@ -85,7 +83,7 @@ def _evaluating(expression: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
-def test_an_expression_sees_the_checksum_of_what_it_looks_at(
+def test_expression_sees_the_checksum_of_an_output(
     runner: Runner, root: Path, *, inside: bool
 ) -> None:
     evaluating = _evaluating("$(self[0].checksum)")
@@ -98,4 +96,4 @@ def test_an_expression_sees_the_checksum_of_what_it_looks_at(
     )
     assert report.outcome is AttemptOutcome.FINISHED, report.message
     found = unpack(Path(report.outputs[0].url.removeprefix("file://")), root / "found")
-    assert found == f"sha1${hashlib.sha1(b'content').hexdigest()}"  # noqa: S324 - as CWL has it
+    assert found == f"sha1${hashlib.sha1(b'content').hexdigest()}"  # noqa: S324 - CWL uses SHA-1

@@ -1,15 +1,15 @@
-"""Tools as their documents have them, in a real slot process."""
+"""Tests of how tools are prepared from their CWL documents, in a real slot process."""
 
 import uuid
 from pathlib import Path
 
-from sluice.contracts.states import AttemptOutcome, ErrorClass
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from tests.unit.pilot.attempts import failed, python, run
 from tests.unit.pilot.builders import SHA, input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
 
 
-def test_a_tool_that_cannot_be_loaded(runner: Runner, root: Path) -> None:
+def test_invalid_tool_document_fails_the_job(runner: Runner, root: Path) -> None:
     report = run(
         runner,
         task(root, {"cwlVersion": "v1.2", "class": "CommandLineTool"}),
@@ -21,7 +21,7 @@ def test_a_tool_that_cannot_be_loaded(runner: Runner, root: Path) -> None:
     assert ".cwl:" not in message
 
 
-def test_wrong_type_of_parameter(runner: Runner, root: Path) -> None:
+def test_argument_of_a_wrong_type_fails_the_job(runner: Runner, root: Path) -> None:
     executable = tool(["true"], inputs={"f": "File", "level": "int"})
     error_class, message = failed(
         run(
@@ -34,7 +34,7 @@ def test_wrong_type_of_parameter(runner: Runner, root: Path) -> None:
     assert "level" in message
 
 
-def test_files_written_by_the_tools_requirements(runner: Runner, root: Path) -> None:
+def test_initial_files_of_the_working_directory_are_written(runner: Runner, root: Path) -> None:
     executable = tool(
         ["cat", "settings.txt", "copy.dat"],
         requirements={
@@ -51,7 +51,7 @@ def test_files_written_by_the_tools_requirements(runner: Runner, root: Path) -> 
     assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == "level a.dat\nframe"
 
 
-def test_javascript(runner: Runner, root: Path) -> None:
+def test_javascript_expressions_are_evaluated(runner: Runner, root: Path) -> None:
     executable = tool(
         ["echo"],
         requirements={"InlineJavascriptRequirement": {}},
@@ -64,7 +64,7 @@ def test_javascript(runner: Runner, root: Path) -> None:
         assert Path(report.outputs[0].url.removeprefix("file://")).read_text() == "10\n"
 
 
-def test_a_folder_that_the_tool_has_spoilt_is_replaced(runner: Runner, root: Path) -> None:
+def test_job_folder_that_a_tool_has_deleted_is_made_again(runner: Runner, root: Path) -> None:
     spoil = python(
         "import os,shutil; p=os.path.dirname(os.getcwd()); "
         "[shutil.rmtree(f'{p}/{name}', ignore_errors=True) for name in ('tmp', 'in')]"
@@ -79,7 +79,7 @@ def test_a_folder_that_the_tool_has_spoilt_is_replaced(runner: Runner, root: Pat
     )
 
 
-def test_a_forgotten_task_can_come_back(runner: Runner, root: Path) -> None:
+def test_forgotten_task_can_be_submitted_again(runner: Runner, root: Path) -> None:
     task_ = task(root, SHA, uid=uuid.uuid4())
     run(runner, task_, [input_file(root / "in" / "a.dat")])
     runner.forget(task_)

@@ -1,11 +1,11 @@
-"""Texts that no program can be given are the tool's fault."""
+"""Test that texts that cannot be passed to a program are a fault of the tool."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sluice.contracts.states import ErrorClass
+from sluice.contracts.common.states import ErrorClass
 from tests.unit.pilot.attempts import failed, run
 from tests.unit.pilot.builders import input_file, task, tool
 from tests.unit.pilot.slot_runner import Runner
@@ -22,7 +22,7 @@ from tests.unit.pilot.slot_runner import Runner
         ("stream stdout", {"stdout": "${return 'a\\u0000b';}", "outputs": {"o": "stdout"}}),
     ],
 )
-def test_what_no_program_can_be_given_is_the_tools_fault(
+def test_text_with_a_nul_character_is_refused(
     runner: Runner, root: Path, what: str, fields: dict[str, Any]
 ) -> None:
     process = tool(["echo"], **fields)

@@ -1,4 +1,4 @@
-"""With how much of its command line a tool that stays loaded is started."""
+"""Test of which part of its command line starts a warm worker."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from pilot.runner.tools.warm_start import started_with
         (["python3", "{job}/in/s.py", "x"], 1, 2),
         (["/usr/bin/python3.11", "-u", "-O", "{job}/in/s.py", "x"], 2, 4),
         (["node", "{job}/out/s.py", "x"], 1, 2),
-        (["spell", "{job}/in/s.py"], 1, 1),  # the script is a model here
+        (["spell", "{job}/in/s.py"], 1, 1),  # The script is an input of the program.
         (["python3", "tool.py", "{job}/in/s.py"], 2, 2),
         (["python3", "-m", "tool", "{job}/in/s.py"], 3, 3),
         (["python3", "-c", "print()", "{job}/in/s.py"], 2, 2),
@@ -22,7 +22,7 @@ from pilot.runner.tools.warm_start import started_with
         (["python3"], 1, 1),
     ],
 )
-def test_a_script_belongs_to_its_interpreter(
+def test_script_of_an_interpreter_belongs_to_the_start_of_the_worker(
     tmp_path: Path, command: list[str], base: int, started: int
 ) -> None:
     for name in ("in", "out"):

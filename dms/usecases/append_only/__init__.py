@@ -1,0 +1,1 @@
+"""Use cases for append-only data sets."""

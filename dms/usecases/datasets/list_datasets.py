@@ -1,0 +1,139 @@
+"""Read data sets."""
+
+from collections.abc import Iterable
+from uuid import UUID
+
+from pydantic import AwareDatetime, Field
+
+from dms.db.dataset_lists import (
+    DatasetFilter,
+    datasets_by_uid,
+    list_closed,
+    list_newest,
+    list_registered,
+)
+from dms.db.datasets import dataset_by_uid, uids_called
+from dms.domain.cursor import Order, read_position, write_position
+from dms.domain.errors import UnknownDataset
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.datasets import Dataset, DatasetPage
+from sluice.servicekit.database import Database
+
+READABLE = [state for state in DatasetState if state.readable]
+
+
+CALLED = (
+    "The data set that is registered under exactly this name. Where none is, outputs of chains that"
+    " are called so: by the name of the chain's input, a dot, and the template's output; there may"
+    " be several."
+)
+
+
+class MixedQuery(Unprocessable):
+    """A query has uids and other conditions."""
+
+    def __init__(self, others: Iterable[str]) -> None:
+        others = sorted(others)
+        why = "data sets are asked for by their uids or by other conditions, not both"
+        super().__init__(f"{why}: leave out {', '.join(others)}, or uid", conditions=others)
+
+
+class DatasetQuery(Contract):
+    """A query for data sets, in one of four forms.
+
+    - With ``state``, ``name`` or ``newest``: in order of registration, or newest first.
+    - With ``uid``: only these data sets; other conditions are refused.
+    - Otherwise: the data sets that can be processed, in order of closing. A reader with a cursor
+      misses none of them.
+    """
+
+    after: str | None = Field(
+        None, description="The `after` of the page before; none: the first page."
+    )
+    timestamp: AwareDatetime | None = Field(
+        None, description="Those whose `timestamp` is later than this (ISO 8601 with its zone)."
+    )
+    type: DatasetType | None = None
+    state: list[DatasetState] = Field([], description="Only these; all states where none is named.")
+    name: str | None = Field(None, description=CALLED)
+    uid: list[UUID] = Field([], max_length=1_000, description="Only these.")
+    newest: bool = Field(default=False, description="The last one registered first.")
+    lost: bool = Field(default=False, description="With `uid`: say why an upload cannot succeed.")
+    limit: int = Field(1_000, ge=1, le=10_000)
+
+
+#: The function that reads each order.
+_READ = {Order.CLOSING: list_closed, Order.REGISTRATION: list_registered, Order.NEWEST: list_newest}
+
+
+async def list_datasets(
+    database: Database, query: DatasetQuery, visibility: Visibility = ALL
+) -> DatasetPage:
+    """Return a page of the data sets that ``visibility`` includes.
+
+    ``after`` of the page is the cursor of the next page; it does not change if the page is empty.
+
+    Raises:
+        WrongCursor: The cursor is malformed, or belongs to another order.
+        MixedQuery: The query has uids and other conditions.
+    """
+    if query.uid:
+        return await _datasets_of(database, query, visibility)
+    for_people = Order.REGISTRATION if query.state or query.name is not None else Order.CLOSING
+    order = Order.NEWEST if query.newest else for_people
+    after = read_position(order, query.after)
+    states = query.state or (READABLE if order is Order.CLOSING else list(DatasetState))
+    async with database.connection() as connection:
+        uids = None if query.name is None else await uids_called(connection, query.name)
+        wanted = DatasetFilter(
+            states=states,
+            type=query.type,
+            later_than=query.timestamp,
+            uids=uids,
+            visibility=visibility,
+        )
+        rows = await _READ[order](connection, after, limit=query.limit, wanted=wanted)
+    if not rows:
+        return DatasetPage(datasets=[], after=query.after or None)
+    last = rows[-1].closed_position if order is Order.CLOSING else rows[-1].position
+    return DatasetPage(
+        datasets=[row.dataset for row in rows], after=write_position(order, last or 0)
+    )
+
+
+async def _datasets_of(
+    database: Database, query: DatasetQuery, visibility: Visibility
+) -> DatasetPage:
+    if others := query.model_fields_set - {"uid", "lost"}:
+        raise MixedQuery(others)
+    async with database.connection() as connection:
+        found = await datasets_by_uid(connection, query.uid, visibility)
+    datasets = [
+        row.dataset.model_copy(update={"lost": row.lost if query.lost else None}) for row in found
+    ]
+    return DatasetPage(datasets=datasets, after=None)
+
+
+async def read_dataset(
+    database: Database, uid: UUID, *, released: bool = False, copied: bool = False
+) -> Dataset:
+    """Return a data set.
+
+    Args:
+        database: The database of the DMS.
+        uid: The data set.
+        released: Include the number of its files that are released.
+        copied: Include whether whoever registered it has the originals.
+
+    Raises:
+        UnknownDataset: The data set does not exist.
+    """
+    async with database.connection() as connection:
+        row = await dataset_by_uid(connection, uid)
+    if row is None:
+        raise UnknownDataset(uid)
+    told = {"released": row.released if released else 0, "copied": copied and row.copied}
+    return row.dataset.model_copy(update=told)

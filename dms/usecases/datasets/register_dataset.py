@@ -1,0 +1,157 @@
+"""Register a data set."""
+
+from functools import partial
+from uuid import uuid4
+
+from dms.db.datasets import DatasetRow, dataset_by_name, insert_dataset, next_name
+from dms.db.owners import lock_folders
+from dms.db.periods import run_by_number
+from dms.db.storages import all_roots
+from dms.domain.differences import require_same_request
+from dms.domain.places import (
+    OutsideStorages,
+    StoragePlace,
+    require_room_for_files,
+    storage_place,
+)
+from dms.domain.storage_errors import StorageDisabled
+from dms.usecases.context import DmsContext
+from dms.usecases.datasets.require_present import require_folders_present, require_free_folder
+from dms.usecases.files.check_links import require_no_link
+from dms.usecases.files.file_reads import FileReads
+from dms.usecases.storages.list_storages import Objections
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.datasets import Dataset, NewDataset
+from sluice.servicekit.access.ownership import ownership
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.database import Connection
+from sluice.storage import StorageUnavailable
+from sluice.visible_text import quoted
+
+
+async def register_dataset(
+    context: DmsContext, new: NewDataset, *, by: Person | None = None
+) -> tuple[Dataset, bool]:
+    """Create a data set, and return it with True.
+
+    If its name is registered and the request is the same, return the first one with False.
+
+    Args:
+        context: The context of the DMS.
+        new: The data set.
+        by: The person who asks; None is a service.
+
+    Raises:
+        Conflict: The name is registered with another request or not visible, or the folder is
+            taken.
+        Forbidden: The person is not in the group, or does not see the folder.
+        UnknownPeriod: The period is not registered.
+        Unprocessable: The run is not registered, or the folder is outside the storages or a link.
+        StorageDisabled: The storage takes no new data.
+        NotAvailable: The storage does not answer.
+    """
+    whose = ownership(by, owner=new.owner, group=new.group)
+    visibility = ALL if by is None else by.visibility
+    async with context.database.connection() as connection:
+        first = await dataset_by_name(connection, new.name)
+        if first is not None:
+            return await _same(connection, first, new, visibility), False
+        if new.url is not None:
+            await require_folders_present(connection, [new.url], visibility)
+        period = await _period(connection, new)
+        folder = await _folder(connection, new, context.watch.objections)
+    if folder is not None:
+        await _look(context.reads, folder, subject=f"data set {quoted(new.name)}")
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        if by is not None and new.url is not None:
+            # Another group may have taken a folder around it, or in it, meanwhile.
+            await lock_folders(connection)
+            await require_folders_present(connection, [new.url], visibility)
+            if folder is not None:
+                await require_free_folder(connection, new.url, visibility)
+        made = await insert_dataset(connection, uuid4(), new, period=period, whose=whose)
+        if made is not None:
+            return made, True
+        first = await dataset_by_name(connection, new.name)
+        if first is None:
+            raise Conflict(
+                f"data set {quoted(new.name)}: the folder {new.url} is another data set's",
+                url=new.url,
+            )
+        return await _same(connection, first, new, visibility), False
+
+
+async def _same(
+    connection: Connection, first: DatasetRow, new: NewDataset, visibility: Visibility
+) -> Dataset:
+    """Return the first data set of the name if the request is the same.
+
+    Raises:
+        Conflict: The name belongs to another data set, which may be deleted.
+    """
+    if not visibility.sees(first.dataset.group, first.dataset.shared_with):
+        raise Conflict(f"the name {quoted(new.name)} is taken: give the data set another one")
+    gone = first.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
+    if gone and first.request != new.model_dump(mode="json"):
+        free = await next_name(connection, new.name)
+        raise Conflict(
+            f"the name {quoted(new.name)} was another data set's, which is {first.dataset.state},"
+            f" and is never free again: call the new one {quoted(free)}, for example",
+            dataset=first.dataset.uid,
+            free=free,
+        )
+    require_same_request(
+        f"data set {quoted(new.name)}",
+        first.request,
+        new.model_dump(mode="json"),
+        dataset=first.dataset.uid,
+    )
+    return first.dataset
+
+
+async def _period(connection: Connection, new: NewDataset) -> str | None:
+    """Return the requested period, or that of the run."""
+    if new.run is None:
+        return new.period
+    run = await run_by_number(connection, new.run)
+    if run is None:
+        raise Unprocessable(
+            f"data set {quoted(new.name)}: run {new.run} is not registered", run=new.run
+        )
+    if new.period not in {None, run.period}:
+        raise Unprocessable(
+            f"data set {quoted(new.name)}: run {new.run} belongs to period {quoted(run.period)},"
+            f" not {quoted(new.period)}"
+        )
+    return run.period
+
+
+async def _folder(
+    connection: Connection, new: NewDataset, objections: Objections
+) -> StoragePlace | None:
+    """Return the requested folder; None if there is no folder that must be checked."""
+    if new.url is None:
+        return None
+    subject = f"data set {quoted(new.name)}"
+    roots = [root for root in (await all_roots(connection)).values() if root.enabled]
+    place = storage_place(new.url, roots, subject=subject)
+    require_room_for_files(place, subject=subject)
+    if (why := objections.get(place.root.id)) is not None:
+        raise StorageDisabled(subject, place.root.name, storage_id=place.root.id, why=why)
+    if not place.path:
+        if new.type is not DatasetType.INPUT:
+            raise OutsideStorages(
+                subject, new.url, "is the folder of a storage itself: give a folder in it"
+            )
+        return None
+    return place
+
+
+async def _look(reads: FileReads, folder: StoragePlace, *, subject: str) -> None:
+    try:
+        await reads.run(folder.root.url, partial(require_no_link, folder, subject=subject))
+    except StorageUnavailable as error:
+        raise NotAvailable(f"the folder of {subject} cannot be looked at: {error}") from error

@@ -1,0 +1,1 @@
+"""Use cases for files and their content."""

@@ -1,0 +1,285 @@
+"""Work on files in its own threads, so that a storage that hangs does not block other work."""
+
+import asyncio
+import os
+import shutil
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, ParamSpec, TypeVar
+
+from dms.domain.places import Root
+from dms.usecases.files.check_folder import require_same_folder
+from sluice import storage
+from sluice.storage import (
+    BehindLink,
+    Entry,
+    Folder,
+    StorageError,
+    StorageUnavailable,
+    folder_at,
+    local_path,
+)
+from sluice.storage.checksums import Content
+from sluice.storage.errors import os_errors_at
+
+P = ParamSpec("P")
+ResultT = TypeVar("ResultT")
+
+#: Files that one call in a thread removes.
+CHUNK = 64
+#: Storages that are looked at or probed at the same time.
+LOOKS = 8
+#: Seconds after which a storage that is looked at or probed counts as not answering.
+LOOK_LIMIT = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class FolderFacts:
+    """The real path of a local folder, and the free bytes there.
+
+    If the folder does not exist yet, the path is where it will be.
+    """
+
+    folder: Folder
+    free: float
+
+
+class FileWork:
+    """The component with the threads that change files.
+
+    ``copies`` files are copied, and ``removals`` chunks of files are removed, at the same time.
+    """
+
+    def __init__(self, *, copies: int, removals: int) -> None:
+        self._copying = asyncio.Semaphore(copies)
+        self._removing = asyncio.Semaphore(removals)
+        self._threads = ThreadPoolExecutor(copies + removals + 2, thread_name_prefix="dms-files")
+        self._lookers = ThreadPoolExecutor(LOOKS, thread_name_prefix="dms-looks")
+        self._looks: dict[Hashable, asyncio.Future[Any]] = {}
+
+    async def start(self) -> None:
+        """Do nothing: threads start with their first work."""
+
+    async def stop(self) -> None:
+        """Stop the threads without waiting for them.
+
+        A running operation is left to itself: each may be interrupted and repeated.
+        """
+        for threads in (self._threads, self._lookers):
+            threads.shutdown(wait=False, cancel_futures=True)
+
+    async def copy(
+        self, source: tuple[Root, str], target: tuple[Root, str], *, checksum: str, size: int
+    ) -> None:
+        """Copy a file and verify the copy. A target behind a link is refused.
+
+        Args:
+            source: Storage and URL of the file.
+            target: Storage and URL of the copy.
+            checksum: Expected checksum.
+            size: Expected size in bytes.
+
+        Raises:
+            StorageError: The copy failed.
+        """
+        async with self._copying:
+            await self._in_thread(_copy, source, target, checksum, size)
+
+    async def put_piece(self, root: Root, url: str, data: bytes) -> None:
+        """Write a small file. A target behind a link is refused.
+
+        Raises:
+            StorageError: The file cannot be written.
+        """
+        async with self._copying:
+            await self._in_thread(_put_piece, root, url, data)
+
+    async def join(
+        self, root: Root, pieces: Sequence[str], url: str, content: Content
+    ) -> storage.Stored:
+        """Join pieces into one file, and keep the pieces. A target behind a link is refused.
+
+        Raises:
+            StorageError: The file cannot be written, or is not what was announced.
+        """
+        async with self._copying:
+            return await self._in_thread(_join, root, pieces, url, content)
+
+    async def remove(
+        self, root: Root, urls: Sequence[str], *, spared: Sequence[Folder] = ()
+    ) -> list[StorageError | None]:
+        """Remove files, and return the error of each; None if the file is gone or was spared.
+
+        Files in the folders ``spared`` are kept and count as removed. Files outside the storage,
+        and those behind a link in it, are not touched.
+        """
+        chunks = [urls[start : start + CHUNK] for start in range(0, len(urls), CHUNK)]
+
+        async def remove_chunk(chunk: Sequence[str]) -> list[StorageError | None]:
+            async with self._removing:
+                return await self._in_thread(_remove, root, chunk, spared)
+
+        outcomes = await asyncio.gather(*(remove_chunk(chunk) for chunk in chunks))
+        return [outcome for chunk in outcomes for outcome in chunk]
+
+    async def files_in(self, root: Root, folder_url: str) -> list[Entry]:
+        """Return the files directly in a folder; none if the folder is behind a link.
+
+        Raises:
+            StorageError: The folder cannot be read.
+        """
+        return await self._in_thread(_files_in, root, folder_url)
+
+    async def remove_folder(
+        self, root: Root, folder_url: str, *, spared: Sequence[Folder] = ()
+    ) -> bool:
+        """Remove an empty folder.
+
+        Returns:
+            False if it still has files, lies in a folder ``spared``, or is behind a link.
+
+        Raises:
+            StorageError: The folder cannot be removed.
+        """
+        return await self._in_thread(_remove_folder, root, folder_url, spared)
+
+    async def look_at(self, path: str) -> FolderFacts:
+        """Return the real path of a local folder and the free bytes there.
+
+        Raises:
+            OSError: The folder cannot be looked at.
+            TimeoutError: Its file system does not answer.
+        """
+        return await self._look(path, lambda: FolderFacts(folder_at(path), _free_at(path)))
+
+    async def probe(self, url: str, *, read_only: bool) -> None:
+        """Check that a storage can be used.
+
+        Raises:
+            StorageError: The storage cannot be used.
+            TimeoutError: The storage does not answer.
+        """
+        await self._look((url, read_only), lambda: storage.probe(url, read_only=read_only))
+
+    async def _look(self, what: Hashable, work: Callable[[], ResultT]) -> ResultT:
+        """Run a look in a thread, or join the one that still runs.
+
+        Each storage takes one thread at most.
+        """
+        looking = self._looks.get(what)
+        if looking is None:
+            looking = asyncio.get_running_loop().run_in_executor(self._lookers, work)
+            self._looks[what] = looking
+            looking.add_done_callback(lambda done: self._seen(what, done))
+        async with asyncio.timeout(LOOK_LIMIT):
+            result: ResultT = await asyncio.shield(looking)
+        return result
+
+    def _seen(self, what: Hashable, looking: "asyncio.Future[Any]") -> None:
+        del self._looks[what]
+        if not looking.cancelled():
+            looking.exception()  # the caller may have timed out
+
+    async def _in_thread(
+        self, work: Callable[P, ResultT], *args: P.args, **kwargs: P.kwargs
+    ) -> ResultT:
+        return await asyncio.get_running_loop().run_in_executor(
+            self._threads, lambda: work(*args, **kwargs)
+        )
+
+
+def _free_at(path: str) -> float:
+    while True:
+        try:
+            return float(shutil.disk_usage(path).free)
+        except FileNotFoundError:
+            path = path.rpartition("/")[0] or "/"  # its file system is that of its parent
+
+
+def _copy(source: tuple[Root, str], target: tuple[Root, str], checksum: str, size: int) -> None:
+    for root, url in (source, target):
+        require_same_folder(root)
+        storage.require_within(root.url, url)
+    root, url = target
+    if storage.through_link(root.url, url):
+        raise BehindLink(url, root.url)
+    storage.copy(source[1], url, checksum=checksum, size=size)
+
+
+def _require_plain(root: Root, url: str) -> None:
+    require_same_folder(root)
+    storage.require_within(root.url, url)
+    if storage.through_link(root.url, url):
+        raise BehindLink(url, root.url)
+
+
+def _put_piece(root: Root, url: str, data: bytes) -> None:
+    _require_plain(root, url)
+    storage.put_bytes(data, url)
+
+
+def _join(root: Root, pieces: Sequence[str], url: str, content: Content) -> storage.Stored:
+    _require_plain(root, url)
+    return storage.join(pieces, url, checksum=content.checksum, size=content.size)
+
+
+def _remove(root: Root, urls: Sequence[str], spared: Sequence[Folder]) -> list[StorageError | None]:
+    try:
+        require_same_folder(root)
+        _require_mounted(root.url)
+    except StorageError as error:
+        return [error] * len(urls)
+    return [_removed(root.url, url, spared) for url in urls]
+
+
+def _removed(storage_url: str, url: str, spared: Sequence[Folder]) -> StorageError | None:
+    try:
+        if _lies_in(spared, url.rpartition("/")[0]):
+            storage.require_within(storage_url, url)
+        else:
+            storage.remove_within(storage_url, url)
+    except StorageError as error:
+        return error
+    return None
+
+
+def _lies_in(spared: Sequence[Folder], folder_url: str) -> bool:
+    path = local_path(folder_url)
+    if not spared or path is None:
+        return False
+    with os_errors_at(folder_url):
+        folder = folder_at(path)
+    return any(kept.holds(folder) for kept in spared)
+
+
+def _require_mounted(storage_url: str) -> None:
+    """Check that the folder of a storage exists.
+
+    On a file system that is not mounted, all files are missing, and must not count as deleted.
+    """
+    path = local_path(storage_url)
+    if path is not None and not os.path.isdir(path):
+        raise StorageUnavailable(
+            storage_url, "the storage's folder is not there: is its file system mounted?"
+        )
+
+
+def _files_in(root: Root, folder_url: str) -> list[Entry]:
+    require_same_folder(root)
+    storage.require_within(root.url, folder_url)
+    if storage.through_link(root.url, folder_url):
+        return []
+    return [
+        entry for entry in storage.entries(folder_url) if entry.url.rpartition("/")[0] == folder_url
+    ]
+
+
+def _remove_folder(root: Root, folder_url: str, spared: Sequence[Folder]) -> bool:
+    require_same_folder(root)
+    try:
+        return not _lies_in(spared, folder_url) and storage.remove_folder_within(
+            root.url, folder_url
+        )
+    except BehindLink:
+        return False

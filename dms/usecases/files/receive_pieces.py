@@ -1,0 +1,205 @@
+"""Receive files in pieces, for data sets that are filled over the network.
+
+A piece lies in the folder of the data set under a temporary name until all pieces of its file are
+there. Then the pieces are joined, compared with the announced checksum, and the file is
+registered. Each request may be repeated, and answered by another instance. Received pieces survive
+a restart.
+"""
+
+from collections.abc import Awaitable, Sequence
+from typing import TypeVar
+from uuid import UUID
+
+from dms.db.datasets import dataset_by_uid
+from dms.db.files import known_files
+from dms.db.storages import all_roots
+from dms.domain.errors import (
+    DatasetNotOpen,
+    NoFolderToFill,
+    PiecesMissing,
+    PieceTooLarge,
+    QuotaReached,
+    UnknownDataset,
+)
+from dms.domain.places import StoragePlace, storage_place
+from dms.domain.storage_errors import StorageDisabled
+from dms.usecases.context import DmsContext
+from dms.usecases.files.register_files import register_files
+from sluice.contracts.common.naming import file_key
+from sluice.contracts.common.problems import NotAvailable, Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.assets import PIECE, JoinedFile, JoinPieces, PieceAt
+from sluice.contracts.data.datasets import Dataset, NewFile
+from sluice.servicekit.access.principal import Person
+from sluice.storage import (
+    ChecksumMismatch,
+    StorageError,
+    StorageFull,
+    piece_name,
+    piece_of,
+)
+from sluice.storage.checksums import Content
+from sluice.visible_text import quoted
+
+ResultT = TypeVar("ResultT")
+
+
+async def receive_piece(
+    context: DmsContext, uid: UUID, *, file: str, offset: int, data: bytes
+) -> None:
+    """Store a piece of a file; it replaces a piece with the same offset.
+
+    The data set must be an open input with a folder on a storage that takes data.
+
+    Raises:
+        UnknownDataset: The data set does not exist.
+        DatasetNotOpen: It is not open.
+        NoFolderToFill: It is not an input, or has no folder of its own.
+        PieceTooLarge: The piece is too large.
+        StorageDisabled: Its storage takes no new data.
+        NotAvailable: The storage is full, or cannot be written now.
+    """
+    if len(data) > PIECE:
+        raise PieceTooLarge(len(data), PIECE)
+    dataset, place = await _folder(context, uid, file)
+    await _written(
+        context.files.put_piece(place.root, f"{dataset.url}/{piece_name(file, offset)}", data),
+        place,
+    )
+
+
+async def list_pieces(context: DmsContext, uid: UUID) -> list[PieceAt]:
+    """Return the stored pieces by file and offset; raises like ``receive_piece``."""
+    _, place = await _folder(context, uid, "")
+    try:
+        found = await context.files.files_in(place.root, place.url)
+    except StorageError as error:
+        raise NotAvailable(f"storage {quoted(place.root.name)}: {error}") from error
+    pieces = [(piece_of(entry.name), entry.size) for entry in found]
+    return sorted(
+        (PieceAt(file=part[0], offset=part[1], size=size) for part, size in pieces if part),
+        key=lambda piece: (piece.file, piece.offset),
+    )
+
+
+async def join_pieces(
+    context: DmsContext, uid: UUID, wanted: JoinPieces, *, by: Person | None = None
+) -> JoinedFile:
+    """Join the pieces of a file, and verify and register it; the pieces are then removed.
+
+    The call may be repeated. It also raises like ``receive_piece`` and ``register_files``.
+
+    Raises:
+        PiecesMissing: Not all pieces are there.
+        Unprocessable: The content is not what was announced.
+    """
+    if (there := await _registered(context, uid, wanted)) is not None:
+        return there
+    try:
+        return await _join(context, uid, wanted, by=by)
+    except (PiecesMissing, NotAvailable, Unprocessable):
+        # Another request joined them meanwhile. It removes the pieces after it registers the file.
+        if (there := await _registered(context, uid, wanted)) is not None:
+            return there
+        raise
+
+
+async def _join(
+    context: DmsContext, uid: UUID, wanted: JoinPieces, *, by: Person | None
+) -> JoinedFile:
+    dataset, place = await _folder(context, uid, wanted.name)
+    url = f"{dataset.url}/{wanted.name}"
+    pieces = _from_beginning(await list_pieces(context, uid), file_key(wanted.name))
+    received = sum(piece.size for piece in pieces)
+    if received != wanted.size:
+        raise PiecesMissing(wanted.name, received, wanted.size)
+    parts = [f"{dataset.url}/{piece_name(wanted.name, piece.offset)}" for piece in pieces]
+    try:
+        stored = await _written(
+            context.files.join(place.root, parts, url, Content(wanted.checksum, wanted.size)),
+            place,
+        )
+    except ChecksumMismatch as error:
+        await context.files.remove(place.root, parts, spared=context.watch.read_only)
+        raise Unprocessable(
+            f"file {quoted(wanted.name)} has not arrived as it was announced: expected"
+            f" {error.expected}, found {error.found}; send it again",
+            file=wanted.name,
+        ) from error
+    new = NewFile(
+        seq=wanted.seq,
+        name=wanted.name,
+        size=stored.size,
+        checksum=stored.checksum,
+        url=url,
+        meta=wanted.meta,
+    )
+    try:
+        await register_files(context, uid, [new], by=by)
+    except QuotaReached:  # the pieces stay for another attempt
+        await context.files.remove(place.root, [url], spared=context.watch.read_only)
+        raise
+    await context.files.remove(place.root, parts, spared=context.watch.read_only)
+    return JoinedFile(size=stored.size, checksum=stored.checksum)
+
+
+async def _written(work: Awaitable[ResultT], place: StoragePlace) -> ResultT:
+    """Wait for work that writes to a storage.
+
+    Raises:
+        ChecksumMismatch: The content is not what was announced.
+        NotAvailable: The storage is full, or cannot be written now.
+    """
+    try:
+        return await work
+    except ChecksumMismatch:
+        raise
+    except StorageFull as error:
+        raise NotAvailable(f"storage {quoted(place.root.name)} is full: {error}") from error
+    except StorageError as error:
+        raise NotAvailable(f"storage {quoted(place.root.name)}: {error}") from error
+
+
+async def _registered(context: DmsContext, uid: UUID, wanted: JoinPieces) -> JoinedFile | None:
+    """Return the file if an earlier request has registered it; None otherwise."""
+    async with context.database.connection() as connection:
+        known = (await known_files(connection, uid, [wanted.name])).get(wanted.name)
+    if known is None:
+        return None
+    there = JoinedFile(size=known.size, checksum=f"sha256:{known.checksum.hex()}")
+    same = wanted.checksum in {None, there.checksum} and wanted.size == there.size
+    return there if same else None
+
+
+def _from_beginning(pieces: Sequence[PieceAt], key: str) -> list[PieceAt]:
+    """Return the pieces of a file that follow each other from its start without a gap."""
+    found: list[PieceAt] = []
+    end = 0
+    for piece in pieces:
+        if piece.file == key and piece.offset == end:
+            found.append(piece)
+            end += piece.size
+    return found
+
+
+async def _folder(context: DmsContext, uid: UUID, file: str) -> tuple[Dataset, StoragePlace]:
+    async with context.database.connection() as connection:
+        row = await dataset_by_uid(connection, uid)
+        roots = [root for root in (await all_roots(connection)).values() if root.enabled]
+    if row is None:
+        raise UnknownDataset(uid)
+    dataset = row.dataset
+    if dataset.state is not DatasetState.OPEN:
+        raise DatasetNotOpen(uid, dataset.name, state=dataset.state, file=file)
+    subject = f"data set {quoted(dataset.name)}"
+    if dataset.type is not DatasetType.INPUT or dataset.url is None:
+        raise NoFolderToFill(uid, dataset.name)
+    place = storage_place(dataset.url, roots, subject=subject)
+    if not place.path:
+        raise NoFolderToFill(uid, dataset.name)
+    why = context.watch.objections.get(place.root.id)
+    if why is None and place.root.read_only:
+        why = "it is read-only"
+    if why is not None:
+        raise StorageDisabled(subject, place.root.name, storage_id=place.root.id, why=why)
+    return dataset, place

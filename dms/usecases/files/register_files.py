@@ -1,0 +1,340 @@
+"""Register files of a data set in bulk."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from dms.db.datasets import DatasetRow, add_to_counters, lock_dataset, note_late_files
+from dms.db.files import (
+    FileAt,
+    anything_there,
+    file_numbered,
+    files_at,
+    insert_files,
+    insert_released,
+    known_files,
+    link_files,
+)
+from dms.db.quotas import require_quota
+from dms.db.storages import all_roots
+from dms.domain.differences import (
+    ContentMismatch,
+    ContradictoryFiles,
+    FileDiffers,
+    NumberTaken,
+    SubmittedFile,
+    new_files,
+)
+from dms.domain.errors import (
+    CompletenessDiffers,
+    DatasetIsAppendOnly,
+    DatasetNotOpen,
+    PlaceRegisteredConcurrently,
+    TooManyFilesForDataset,
+    UnknownDataset,
+)
+from dms.domain.places import OutsideStorages, Root, StoragePlace, storage_place
+from dms.domain.storage_errors import StorageDisabled
+from dms.usecases.context import DmsContext
+from dms.usecases.datasets.require_present import require_files_present, require_folders_present
+from dms.usecases.files.check_files import NO_FAULTS, Faults, check_files
+from dms.usecases.removal.release_files import release_registered
+from dms.usecases.storages.list_storages import Objections
+from sluice.contracts.access.owners import ALL
+from sluice.contracts.access.quotas import holders_of
+from sluice.contracts.common.problems import Conflict, Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType, ReplicaState
+from sluice.contracts.data.counts import added, counts_in
+from sluice.contracts.data.datasets import NewFile, Registered
+from sluice.contracts.messages import RegisterFiles
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.database import Connection, Database, Transaction
+from sluice.servicekit.running.logging import log_ids
+from sluice.visible_text import quoted
+
+
+async def register_files(
+    context: DmsContext, uid: UUID, files: Sequence[NewFile], *, by: Person | None = None
+) -> Registered:
+    """Register files of a data set in one transaction; registered files that are equal are skipped.
+
+    The data set must be open unless all files are known. With ``context.verify_files``, new files
+    on local storages must exist as announced, unless they are announced as released. ``by`` is the
+    person who asks.
+
+    Raises:
+        UnknownDataset: The data set does not exist.
+        DatasetNotOpen: It is not open.
+        DatasetIsAppendOnly: It is append-only.
+        ContentMismatch: A file does not exist, or has another size.
+        FileDiffers: A different file of the same name is registered.
+        ContradictoryFiles: Two files of the request contradict each other.
+        NumberTaken: Another file has the same number.
+        OutsideStorages: A file is outside the storages or behind a link.
+        StorageDisabled: A storage takes no new data.
+        TooManyFilesForDataset: The data set would have too many files.
+        NotAvailable: A storage does not answer.
+        Forbidden: A file belongs to, or is in the folder of, a data set that ``by`` does not see.
+        QuotaReached: A quota does not allow the files.
+    """
+    visibility = ALL if by is None else by.visibility
+    async with context.database.connection() as connection:
+        roots = [root for root in (await all_roots(connection)).values() if root.enabled]
+        places = [_place(file, roots) for file in files]
+        await require_folders_present(connection, [file.url for file in files], visibility)
+        await require_files_present(
+            connection, [(place.root.id, place.path) for place in places], visibility
+        )
+    _require_taken(files, places, context.watch.objections)
+    sent = [_sent(file, place) for file, place in zip(files, places, strict=True)]
+    faults = await check_files(context.reads, files, places, verify=context.verify_files)
+    with log_ids(dataset=uid):
+        try:
+            return await _register(context.database, uid, sent, faults, by=by)
+        except PlaceRegisteredConcurrently:
+            return await _register(context.database, uid, sent, faults, by=by)
+
+
+async def _register(
+    database: Database, uid: UUID, sent: list[SubmittedFile], faults: Faults, *, by: Person | None
+) -> Registered:
+    async with database.transaction() as transaction:
+        row = await lock_dataset(transaction.connection, uid)
+        if row is None:
+            raise UnknownDataset(uid)
+        bounded = by is not None
+        return await _add(
+            transaction.connection, row, sent, close_at=None, faults=faults, bounded=bounded
+        )
+
+
+async def apply_registration(transaction: Transaction, message: RegisterFiles) -> None:
+    """Apply ``dms.files``: register files in the transaction of the message.
+
+    ``close_at`` is kept, and the closer closes the data set when it has so many files. Files of a
+    data set that is being deleted or is deleted are registered only to be removed.
+
+    Raises:
+        UnknownDataset: The data set is not registered yet; the message is tried again.
+        Unprocessable: The message contradicts the catalogue.
+    """
+    with log_ids(dataset=message.dataset_uid):
+        row = await lock_dataset(transaction.connection, message.dataset_uid)
+        if row is None:
+            raise UnknownDataset(message.dataset_uid)
+        # Disabled storages count, too: the file was written before.
+        roots = list((await all_roots(transaction.connection)).values())
+        sent = [_sent(file, _place(file, roots)) for file in message.files]
+        try:
+            await _add(transaction.connection, row, sent, close_at=message.close_at, late=True)
+        except Conflict as error:
+            raise Unprocessable(error.detail, findings=error.findings, **error.fields) from error
+
+
+async def _add(
+    connection: Connection,
+    row: DatasetRow,
+    sent: list[SubmittedFile],
+    *,
+    close_at: int | None,
+    late: bool = False,
+    faults: Faults = NO_FAULTS,
+    bounded: bool = False,
+) -> Registered:
+    """Register files of a data set whose row is locked.
+
+    ``late`` also takes files for a data set that is being deleted. ``faults`` are those of files
+    that must not be new. ``bounded`` applies the quotas of its group and owner.
+
+    Raises:
+        QuotaReached: A quota does not allow the new files.
+    """
+    if row.dataset.standing is not None:
+        raise DatasetIsAppendOnly(row.dataset, "no file can be added")
+    going = row.dataset.state in {DatasetState.DELETING, DatasetState.DELETED}
+    if (
+        sent
+        and not faults
+        and row.dataset.state is DatasetState.OPEN
+        and not any(file.released for file in sent)
+        and (added := await _add_new(connection, row, sent, close_at=close_at, bounded=bounded))
+    ):
+        return added
+    uid = row.dataset.uid
+    names_known, places_taken = (
+        await anything_there(connection, uid, sent) if sent else (False, False)
+    )
+    known = await known_files(connection, uid, [file.name for file in sent]) if names_known else {}
+    fresh = new_files(sent, known, numbered=_numbered(row))
+    if fresh and row.dataset.state is not DatasetState.OPEN and not (late and going):
+        raise DatasetNotOpen(uid, row.dataset.name, state=row.dataset.state, file=fresh[0].name)
+    if wrong := next((file for file in fresh if file.name in faults), None):
+        raise ContentMismatch(wrong.name, wrong.url, faults[wrong.name])
+    if not going:
+        await _require_numbers(connection, row, fresh)
+        _require_complete(row, len(fresh), close_at)
+    if fresh:
+        lying = await files_at(connection, [file.place for file in fresh]) if places_taken else {}
+        await _insert(
+            connection,
+            uid,
+            fresh,
+            lying=lying,
+            state=ReplicaState.DELETING if going else ReplicaState.AVAILABLE,
+        )
+    if fresh and going:
+        await note_late_files(connection, uid)
+    if fresh or (close_at is not None and row.close_at is None):
+        await _count(connection, row, fresh, close_at=close_at, bounded=bounded)
+    return Registered(new=len(fresh), known=len(sent) - len(fresh))
+
+
+async def _add_new(
+    connection: Connection,
+    row: DatasetRow,
+    sent: list[SubmittedFile],
+    *,
+    close_at: int | None,
+    bounded: bool,
+) -> Registered | None:
+    """Try to register all files as new, which they nearly always are.
+
+    Unique indexes detect files that are not new. Returns None if nothing was done.
+    """
+    try:
+        fresh = new_files(sent, {}, numbered=_numbered(row))
+        _require_complete(row, len(fresh), close_at)
+        async with connection.transaction():
+            inserted = await insert_files(
+                connection,
+                row.dataset.uid,
+                fresh,
+                state=ReplicaState.AVAILABLE,
+                numbered=_numbered(row),
+            )
+    except (ContradictoryFiles, TooManyFilesForDataset, PlaceRegisteredConcurrently):
+        return None
+    if not inserted:
+        return None
+    await _count(connection, row, fresh, close_at=close_at, bounded=bounded)
+    return Registered(new=len(fresh), known=len(sent) - len(fresh))
+
+
+async def _count(
+    connection: Connection,
+    row: DatasetRow,
+    fresh: Sequence[SubmittedFile],
+    *,
+    close_at: int | None,
+    bounded: bool,
+) -> None:
+    """Add new files to the counters; a file that is sent again does not count again."""
+    counts: dict[str, int] | None = None
+    for file in fresh:
+        if found := counts_in(file.meta):
+            counts = added(row.counts if counts is None else counts, found)
+    size = sum(file.size for file in fresh)
+    if bounded:
+        holders = holders_of(group=row.dataset.group, owner=row.dataset.owner)
+        await require_quota(connection, holders, size=size, files=len(fresh))
+    uid = row.dataset.uid
+    await add_to_counters(
+        connection, uid, files=len(fresh), size=size, close_at=close_at, counts=counts
+    )
+    if fresh and row.read_ahead and row.dataset.state is DatasetState.OPEN:
+        await release_registered(connection, uid, [file.seq for file in fresh])
+
+
+def _numbered(row: DatasetRow) -> bool:
+    """Return whether each file has its own number.
+
+    Several attempts of a job each leave a log with the number of the job.
+    """
+    return row.dataset.type is not DatasetType.LOGS
+
+
+async def _require_numbers(
+    connection: Connection, row: DatasetRow, fresh: Sequence[SubmittedFile]
+) -> None:
+    """Check that no registered file has the number of a new one; the caller holds the lock."""
+    if not fresh or not _numbered(row):
+        return
+    taken = await file_numbered(connection, row.dataset.uid, [file.seq for file in fresh])
+    if taken is not None:
+        seq, other = taken
+        raise NumberTaken(next(file.name for file in fresh if file.seq == seq), other, seq=seq)
+
+
+def _require_complete(row: DatasetRow, new: int, close_at: int | None) -> None:
+    uid, name = row.dataset.uid, row.dataset.name
+    if close_at is not None and row.close_at is not None and close_at != row.close_at:
+        raise CompletenessDiffers(uid, name, known=row.close_at, sent=close_at)
+    complete = close_at if row.close_at is None else row.close_at
+    count = row.dataset.count_files + new
+    if complete is not None and count > complete:
+        raise TooManyFilesForDataset(uid, name, count=count, complete=complete)
+
+
+async def _insert(
+    connection: Connection,
+    uid: UUID,
+    files: list[SubmittedFile],
+    *,
+    lying: Mapping[tuple[UUID, str], FileAt],
+    state: ReplicaState,
+) -> None:
+    """Insert files; ``lying`` has the registered files at the same places."""
+    shared: list[tuple[SubmittedFile, int]] = []
+    there = [file for file in files if not file.released]
+    for file in there:
+        if (found := lying.get(file.place)) is None:
+            continue
+        if found.state is not ReplicaState.AVAILABLE:
+            raise Conflict(
+                f"file {quoted(file.name)}: what lies at {file.url} is being deleted; give it"
+                " another url",
+                file=file.name,
+            )
+        if (found.size, found.checksum) != (file.size, file.checksum):
+            known = f"{found.size} bytes, sha256:{found.checksum.hex()}"
+            raise FileDiffers(file.name, f"content at {file.url} ({known})")
+        shared.append((file, found.file_id))
+    if new := [file for file in there if file.place not in lying]:
+        await insert_files(connection, uid, new, state=state, numbered=False)  # checked before
+    if gone := [file for file in files if file.released]:
+        await insert_released(connection, uid, gone)
+    if shared:
+        await link_files(connection, uid, shared)
+
+
+def _place(file: NewFile, roots: Sequence[Root]) -> StoragePlace:
+    place = storage_place(file.url, roots, subject=f"file {quoted(file.name)}")
+    if not place.path:
+        raise OutsideStorages(
+            f"file {quoted(file.name)}", file.url, "is the folder of a storage, not a file in it"
+        )
+    return place
+
+
+def _require_taken(
+    files: Sequence[NewFile], places: Sequence[StoragePlace], objections: Objections
+) -> None:
+    for file, place in zip(files, places, strict=True):
+        if (why := objections.get(place.root.id)) is not None:
+            raise StorageDisabled(
+                f"file {quoted(file.name)}", place.root.name, storage_id=place.root.id, why=why
+            )
+
+
+def _sent(file: NewFile, place: StoragePlace) -> SubmittedFile:
+    return SubmittedFile(
+        name=file.name,
+        seq=file.seq,
+        size=file.size,
+        checksum=bytes.fromhex(file.checksum.removeprefix("sha256:")),
+        url=file.url,
+        storage_id=place.root.id,
+        path=place.path,
+        meta=file.meta,
+        origin=file.origin,
+        released=file.released,
+    )

@@ -1,0 +1,76 @@
+"""Release files of intermediate data sets that no task needs any more.
+
+A released file leaves the lists at once. A loop removes its replicas.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from dms.db.datasets import lock_dataset
+from dms.db.releases import forget_reads, note_reads, read_by_all, release, set_read_ahead
+from dms.domain.errors import UnknownDataset
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.messages import ReleaseFiles
+from sluice.servicekit.database import Connection, Transaction
+from sluice.servicekit.running.logging import log_ids
+from sluice.visible_text import quoted
+
+
+class NotIntermediate(Unprocessable):
+    """The data set is not intermediate: its files are deleted on request only (invariant 4)."""
+
+    def __init__(self, uid: UUID, name: str, type: DatasetType) -> None:
+        super().__init__(
+            f"data set {quoted(name)} is of type {type}: only what lies between steps gives up"
+            " its files one by one",
+            dataset=uid,
+        )
+
+
+async def apply_release(transaction: Transaction, message: ReleaseFiles) -> None:
+    """Apply ``dms.releases`` in the transaction of the message.
+
+    A file is released once all tasks that read it have released it: it leaves the lists and its
+    replicas are removed. Its row stays, so that it cannot come back. Numbers without a registered
+    file are kept, and their files are released at their registration. Nothing happens if the data
+    set is being deleted or is deleted.
+
+    Raises:
+        UnknownDataset: The data set is not registered yet; the message is tried again.
+        NotIntermediate: The data set is not intermediate, or is to be uploaded.
+    """
+    with log_ids(dataset=message.dataset_uid, task=message.reader):
+        connection, uid = transaction.connection, message.dataset_uid
+        row = await lock_dataset(connection, uid)
+        if row is None:
+            raise UnknownDataset(uid)
+        dataset = row.dataset
+        if dataset.state in {DatasetState.DELETING, DatasetState.DELETED}:
+            return
+        if dataset.type is not DatasetType.INTERMEDIATE or row.to_upload:
+            raise NotIntermediate(uid, dataset.name, dataset.type)
+        if message.readers == 1:
+            unknown = await release(connection, uid, message.seqs)
+            if unknown:
+                await note_reads(connection, message.model_copy(update={"seqs": unknown}))
+        else:
+            await note_reads(connection, message)
+            done = await read_by_all(connection, uid, message.seqs)
+            unknown = await _release(connection, uid, done)
+        if unknown:
+            await set_read_ahead(connection, uid)
+
+
+async def release_registered(connection: Connection, uid: UUID, seqs: Sequence[int]) -> None:
+    """Release those newly registered files that no task needs; the data set is locked."""
+    await _release(connection, uid, await read_by_all(connection, uid, seqs))
+
+
+async def _release(connection: Connection, uid: UUID, seqs: Sequence[int]) -> list[int]:
+    """Release files, and return the numbers that no file has yet."""
+    if not seqs:
+        return []
+    unknown = await release(connection, uid, seqs)
+    await forget_reads(connection, uid, sorted(set(seqs) - set(unknown)))
+    return unknown

@@ -1,0 +1,47 @@
+"""Remove the replicas of released files, of all data sets together."""
+
+from collections import defaultdict
+from uuid import UUID
+
+import structlog
+
+from dms.db.releases import Removal, drop_removals, take_removals
+from dms.db.replicas import mark_copies_deleting
+from dms.db.storages import all_roots
+from dms.usecases.context import DmsContext
+from dms.usecases.removal.remove_copies import remove_marked
+
+log = structlog.get_logger(__name__)
+
+#: Files taken at a time.
+BATCH = 1_000
+
+
+async def remove_released(context: DmsContext) -> bool:
+    """Remove replicas of released files, and return whether there may be more.
+
+    Replicas that another live data set holds stay. Several instances may run at once. What cannot
+    be removed is tried again after ``claim_seconds``; the deletion of the data set also removes it.
+    The call may be interrupted anywhere and repeated.
+    """
+    async with context.database.connection() as connection:
+        removals = await take_removals(connection, limit=BATCH, seconds=context.claim_seconds)
+    for uid, file_ids in _by_dataset(removals).items():
+        async with context.database.transaction() as transaction:
+            copies = await mark_copies_deleting(transaction.connection, uid, file_ids, keep=None)
+            roots = await all_roots(transaction.connection)
+        failed = await remove_marked(context, copies, roots)
+        async with context.database.connection() as connection:
+            await drop_removals(connection, uid, file_ids)
+        if failed:
+            log.warning(
+                "dms.release_rests", dataset=str(uid), files=len(failed), reason=str(failed[0])
+            )
+    return len(removals) == BATCH
+
+
+def _by_dataset(removals: list[Removal]) -> dict[UUID, list[int]]:
+    found: dict[UUID, list[int]] = defaultdict(list)
+    for removal in removals:
+        found[removal.dataset].append(removal.file_id)
+    return found

@@ -1,0 +1,1 @@
+"""Use cases for periods, runs and frames."""

@@ -1,0 +1,98 @@
+"""Register periods, runs and frames. A repeated registration returns the first."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from dms.db.periods import (
+    RUNS,
+    frames_numbered,
+    insert_frames,
+    insert_period,
+    insert_run,
+    lock_span,
+    period_by_name,
+    run_by_number,
+)
+from dms.domain.differences import require_same_request
+from dms.domain.errors import require_order
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.data.datasets import Registered
+from sluice.contracts.data.runs import NewFrame, NewPeriod, NewRun, Period, Run
+from sluice.servicekit.access.delegation import person_asking
+from sluice.servicekit.database import Database
+from sluice.visible_text import quoted
+
+
+async def register_period(database: Database, new: NewPeriod) -> tuple[Period, bool]:
+    """Register a period, and return it with True; return the first one with False if it exists.
+
+    Raises:
+        Conflict: The period is registered differently.
+        EndsBeforeStart: It ends before it starts.
+    """
+    require_order(f"period {quoted(new.name)}", new.started_at, new.ended_at)
+    async with database.transaction() as transaction:
+        connection = transaction.connection
+        made = await insert_period(connection, new, _asker())
+        first = made or await period_by_name(connection, new.name)
+    assert first is not None  # noqa: S101 - the name was taken a moment ago, and periods are never forgotten
+    require_same_request(f"period {quoted(new.name)}", *_comparable(first, new, counter="runs"))
+    return first, made is not None
+
+
+async def register_run(database: Database, new: NewRun) -> tuple[Run, bool]:
+    """Register a run, and return it with True; return the first one with False if it exists.
+
+    Raises:
+        Conflict: The run is registered differently.
+        UnknownPeriod: Its period is not registered.
+        EndsBeforeStart: It ends before it starts.
+    """
+    require_order(f"run {new.number}", new.started_at, new.ended_at)
+    async with database.transaction() as transaction:
+        connection = transaction.connection
+        made = await insert_run(connection, new, _asker())
+        first = made or await run_by_number(connection, new.number)
+    assert first is not None  # noqa: S101 - the number was taken a moment ago, and runs are never forgotten
+    require_same_request(f"run {new.number}", *_comparable(first, new, counter="frames"))
+    return first, made is not None
+
+
+def _asker() -> str | None:
+    """Return the name of the person who asks; None if a service does."""
+    by = person_asking()
+    return None if by is None else by.name
+
+
+def _comparable(
+    first: Period | Run, new: NewPeriod | NewRun, *, counter: str
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the fields that must be equal.
+
+    If the new registration has no end, the end is left out: it may have been set later.
+    """
+    left_out = {counter} if new.ended_at is not None else {counter, "ended_at"}
+    return first.model_dump(exclude=left_out), new.model_dump(exclude=left_out)
+
+
+async def register_frames(database: Database, run: int, frames: Sequence[NewFrame]) -> Registered:
+    """Register the new frames of a run.
+
+    Raises:
+        NotFound: The run is not registered.
+        Conflict: A frame is registered differently.
+        UnknownFrameFile: The file of a frame is not registered.
+    """
+    async with database.transaction() as transaction:
+        connection = transaction.connection
+        if await lock_span(connection, RUNS, run) is None:
+            raise NotFound(f"run {run} is not registered", run=run)
+        new = await insert_frames(connection, run, frames)
+        registered = await frames_numbered(connection, run, [frame.number for frame in frames])
+        for frame in frames:
+            require_same_request(
+                f"frame {frame.number} of run {run}",
+                registered[frame.number].model_dump(exclude={"run"}),
+                frame.model_dump(),
+            )
+    return Registered(new=new, known=len(frames) - new)

@@ -1,0 +1,139 @@
+"""List storages, those with the most free space first."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from math import isfinite
+from uuid import UUID
+
+from dms.db import storages as sql
+from dms.db.room_needed import room_needed
+from dms.db.water_marks import Level, levels
+from dms.usecases.context import DmsContext
+from sluice.contracts.common.numbers import size_text
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import Storage
+from sluice.contracts.data.room import MIN_FREE
+from sluice.servicekit.database import Database
+
+#: Why storages get no new data, by storage.
+Objections = Mapping[UUID, str]
+#: Free bytes at the last check, by URL of a local storage. No request waits for a check.
+Room = Mapping[str, float]
+
+#: How long a storage counts as full after work found no space on it.
+TOLD = timedelta(minutes=1)
+
+
+async def list_storages(
+    context: DmsContext, type_: StorageType | None, *, everything: bool
+) -> list[Storage]:
+    """Return storages, those with the most free space first.
+
+    Free space is the capacity less the registered bytes, but at most what is free on a local file
+    system. A storage without a limit has unlimited space.
+
+    Args:
+        context: The context of the DMS.
+        type_: Only storages of this type.
+        everything: Include storages that get no new data, after the others. All storages then have
+            their watermarks, and enabled ones the reason why they get no data.
+    """
+    database, room = context.database, context.watch.room
+    objections = context.watch.objections
+    if not everything:
+        best = await storages_by_room(database, type_, room=room, objections=objections)
+        return [storage for storage, _ in best]
+    async with database.connection() as connection:
+        known = await sql.select_storages(connection, type_, disabled=True)
+        found = await levels(connection)
+        needed = await room_needed(connection, age=TOLD)
+    listed = [
+        _with_warning(storage, objections, found.get(storage.id)).model_copy(
+            update=_fullness(storage, context.watch.free, needed.get(storage.id))
+        )
+        for storage in known
+    ]
+    best = _with_room([storage for storage in listed if storage.in_use], room)
+    return [
+        *(storage for storage, _ in best),
+        *(storage for storage in listed if not storage.in_use),
+    ]
+
+
+async def measure_storages(context: DmsContext, storages: Sequence[Storage]) -> list[Storage]:
+    """Return the storages with their free bytes, if known, and the number of data sets on each."""
+    async with context.database.connection() as connection:
+        counts = await sql.count_datasets(connection)
+    rooms = {storage.id: free_on(storage, context.watch.free) for storage in storages}
+    return [
+        storage.model_copy(
+            update={
+                "free": max(0, int(rooms[storage.id])) if isfinite(rooms[storage.id]) else None,
+                "datasets": counts.get(storage.id, 0),
+            }
+        )
+        for storage in storages
+    ]
+
+
+def _with_warning(storage: Storage, objections: Objections, level: Level | None) -> Storage:
+    marks = {} if level is None else {"marks": level.marks, "filling_since": level.filling_since}
+    return storage.model_copy(
+        update={"warning": objections.get(storage.id) if storage.enabled else None, **marks}
+    )
+
+
+async def storages_by_room(
+    database: Database,
+    type_: StorageType | None,
+    *,
+    room: Room,
+    objections: Objections | None = None,
+) -> list[tuple[Storage, float]]:
+    """Return enabled storages without an objection, each with its free bytes."""
+    async with database.connection() as connection:
+        enabled = await sql.select_storages(connection, type_, disabled=False)
+    return _with_room(
+        [storage for storage in enabled if storage.id not in (objections or {})], room
+    )
+
+
+def _with_room(storages: list[Storage], room: Room) -> list[tuple[Storage, float]]:
+    return sorted(
+        ((storage, free_on(storage, room)) for storage in storages), key=lambda pair: -pair[1]
+    )
+
+
+def _fullness(storage: Storage, room: Room, needed: int | None) -> dict[str, str | int | None]:
+    """Return the fields ``full`` and ``full_for`` of a storage.
+
+    Args:
+        storage: The storage.
+        room: Free bytes on local file systems, by URL.
+        needed: Bytes for which pilots recently found no space.
+    """
+    has_no_room = is_full(storage, room)
+    if not needed and not has_no_room:
+        return {}
+    free = free_on(storage, room)
+    if needed and isfinite(free) and free >= needed and not has_no_room:
+        return {}  # the jobs fit one by one, but not together
+    said = f"{size_text(max(0.0, free))} free" if isfinite(free) else "what is free is not known"
+    if storage.capacity is not None:
+        said += f" of {size_text(storage.capacity)}"
+    if needed:
+        said += f", {size_text(needed)} needed"
+    return {"full": said, "full_for": None if has_no_room else needed}
+
+
+def is_full(storage: Storage, room: Room) -> bool:
+    """Return whether the capacity is used up, or almost nothing is free on the file system."""
+    if storage.room is not None and storage.room <= 0:
+        return True
+    return room.get(storage.url, MIN_FREE) < MIN_FREE
+
+
+def free_on(storage: Storage, room: Room) -> float:
+    """Return the free bytes of a storage; what its capacity leaves if it was not checked yet."""
+    declared = float("inf") if storage.room is None else float(storage.room)
+    return min(declared, room.get(storage.url, declared))

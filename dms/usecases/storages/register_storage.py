@@ -1,0 +1,97 @@
+"""Register a storage."""
+
+from collections.abc import Sequence
+from uuid import uuid4
+
+from dms.db.storages import all_roots, insert_storage, lock_storages, set_folder, storage_like
+from dms.domain.differences import require_same_request
+from dms.domain.places import Root
+from dms.domain.storage_errors import StorageRefused
+from dms.domain.storage_urls import WrongStorageUrl, require_storage_url
+from dms.usecases.context import DmsContext
+from dms.usecases.files.file_work import LOOK_LIMIT, FileWork
+from sluice.contracts.data.datasets import NewStorage, Storage
+from sluice.servicekit.database import Database
+from sluice.storage import StorageError
+from sluice.visible_text import quoted
+
+
+async def register_storage(context: DmsContext, new: NewStorage) -> tuple[Storage, bool]:
+    """Register a storage after it was probed, and return it with True.
+
+    If its name is registered with the same request, return the first one with False.
+
+    Raises:
+        Conflict: The name or the URL is registered differently.
+        StorageRefused: It may not be at this URL, or cannot be used.
+        StoragesOverlap: It overlaps with another storage.
+    """
+    async with context.database.connection() as connection:
+        first = await storage_like(connection, new)
+    if first is not None:
+        return _same(first, new), False
+    try:
+        require_storage_url(new.url)
+    except WrongStorageUrl as error:
+        raise StorageRefused(new.name, new.url, str(error)) from error
+    path, others = await _compared(context, new)
+    await try_out(context.files, new)
+    while (answer := await _insert(context.database, new, others, path)) is None:
+        path, others = await _compared(context, new)
+    await context.watch.judge()
+    return answer
+
+
+async def try_out(files: FileWork, storage: NewStorage) -> None:
+    """Check that the DMS can use a storage.
+
+    Raises:
+        StorageRefused: The storage cannot be used, or does not answer.
+    """
+    try:
+        await files.probe(storage.url, read_only=storage.read_only)
+    except StorageError as error:
+        use = (
+            "read its list of files" if storage.read_only else "write, read and delete a file there"
+        )
+        raise StorageRefused(
+            storage.name, storage.url, f"cannot be used, the DMS has to {use}: {error.reason}"
+        ) from error
+    except TimeoutError as error:
+        raise StorageRefused(
+            storage.name, storage.url, f"has not answered within {LOOK_LIMIT:g} s"
+        ) from error
+
+
+async def _compared(context: DmsContext, new: NewStorage) -> tuple[str | None, list[Root]]:
+    """Return the path of its folder without links, and all storages it was compared with."""
+    async with context.database.connection() as connection:
+        others = list((await all_roots(connection)).values())
+    # A concurrent registration of the same storage is found when this one is inserted.
+    apart = [other for other in others if new.name != other.name and new.url != other.url]
+    return await context.watch.require_free(new.name, new.url, apart), others
+
+
+async def _insert(
+    database: Database, new: NewStorage, others: Sequence[Root], path: str | None
+) -> tuple[Storage, bool] | None:
+    """Insert a storage; return None if others were registered meanwhile and must be compared."""
+    async with database.transaction() as transaction:
+        connection = transaction.connection
+        await lock_storages(connection)
+        first = await storage_like(connection, new)
+        if first is not None:
+            return _same(first, new), False
+        if (await all_roots(connection)).keys() != {other.id for other in others}:
+            return None
+        uid = uuid4()
+        await insert_storage(connection, uid, new)
+        await set_folder(connection, uid, path)
+    return Storage(id=uid, enabled=True, used=0, **new.model_dump()), True
+
+
+def _same(first: Storage, new: NewStorage) -> Storage:
+    what = f"storage {quoted(first.name)} at {first.url}"
+    known = first.model_dump(include=set(NewStorage.model_fields))
+    require_same_request(what, known, new.model_dump(), storage=first.id)
+    return first

@@ -1,0 +1,41 @@
+"""Record that work waits for space on a storage, and check what is free there."""
+
+from math import isfinite
+
+from dms.db.room_needed import delete_needed, put_needed
+from dms.db.storages import storage_named
+from dms.domain.storage_errors import UnknownStorage
+from dms.usecases.context import DmsContext
+from dms.usecases.storages.list_storages import free_on, is_full
+from sluice.contracts.data.room import StorageRoom
+
+
+async def set_room_needed(context: DmsContext, name: str, needed: int | None) -> StorageRoom:
+    """Record that work waits for space, and check the storage now.
+
+    Args:
+        context: The context of the DMS.
+        name: The storage.
+        needed: Bytes that the work needs. The storage then counts as full for a while. None: no
+            work waits.
+
+    Returns:
+        What is free on the storage now.
+
+    Raises:
+        UnknownStorage: The storage does not exist.
+    """
+    async with context.database.connection() as connection:
+        storage = await storage_named(connection, name)
+        if storage is None:
+            raise UnknownStorage(name)
+        if needed is None:
+            await delete_needed(connection, storage.id)
+        else:
+            await put_needed(connection, storage.id, needed)
+    await context.watch.look_at(storage.url)
+    room = context.watch.room
+    free = free_on(storage, room)
+    return StorageRoom(
+        free=max(0, int(free)) if isfinite(free) else None, full=is_full(storage, room)
+    )

@@ -1,0 +1,235 @@
+"""Watch the storages: each must lie in an allowed root and apart from the others."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+import structlog
+
+from dms.db.storages import all_roots, note_folders
+from dms.domain.places import Root
+from dms.domain.storage_errors import StorageRefused, StoragesOverlap
+from dms.domain.storage_urls import contains_url
+from dms.usecases.files.file_work import FileWork, FolderFacts
+from sluice.servicekit.database import Database
+from sluice.storage import Folder, local_path
+from sluice.visible_text import quoted
+
+log = structlog.get_logger(__name__)
+
+SETTING = "SLUICE_DMS_STORAGE_ROOTS"
+
+#: Real folder by URL of a local folder; no entry if it could not be found out.
+_Folders = Mapping[str, Folder]
+
+
+class StorageMonitor:
+    """The component that keeps the results of the last look at the storages.
+
+    Attributes:
+        objections: Why enabled storages get no new data, for example because settings or links
+            have changed since their registration.
+        read_only: Folders from which nothing is removed, even if another storage contains them.
+        roots: URLs of the places where storages may lie.
+        exclusions: URLs of folders where no storage may be added.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        files: FileWork,
+        roots: Sequence[str],
+        exclusions: Sequence[str] = (),
+    ) -> None:
+        self.objections: Mapping[UUID, str] = {}
+        self.read_only: Sequence[Folder] = ()
+        self._database = database
+        self._files = files
+        self.roots = tuple(roots)
+        self.exclusions = tuple(exclusions)
+        self._known: dict[str, Folder] = {}
+        self._room: dict[str, float] = {}
+        self._free: dict[str, float] = {}
+
+    @property
+    def room(self) -> Mapping[str, float]:
+        """Return the free bytes by URL of a local storage; 0 if it did not answer."""
+        return self._room
+
+    @property
+    def free(self) -> Mapping[str, float]:
+        """Return ``room``, but with the last known value for a storage that did not answer."""
+        return self._free
+
+    async def start(self) -> None:
+        """Look at the storages."""
+        await self.look()
+
+    async def stop(self) -> None:
+        """Do nothing."""
+
+    async def look(self) -> bool:
+        """Look at all storages, and judge them; return False, as the loop has no more work now.
+
+        New objections are logged. The folders of storages from earlier releases are recorded.
+        """
+        storages = await self._storages()
+        folders = await self._folders([storage.url for storage in storages])
+        async with self._database.connection() as connection:
+            await note_folders(connection, _not_noted(storages, folders))
+        self._judge(storages, folders)
+        return False
+
+    async def judge(self) -> None:
+        """Judge the storages by where they were last seen, so that a request need not wait."""
+        self._judge(await self._storages(), self._known)
+
+    async def _storages(self) -> list[Root]:
+        async with self._database.connection() as connection:
+            return list((await all_roots(connection)).values())
+
+    def _judge(self, storages: Sequence[Root], folders: _Folders) -> None:
+        enabled = [storage for storage in storages if storage.enabled]
+        found = {
+            storage.id: why
+            for storage in enabled
+            if (why := self._objection(storage, enabled, folders)) is not None
+        }
+        for storage in enabled:
+            if storage.id in found and found[storage.id] != self.objections.get(storage.id):
+                log.warning(
+                    "storage.takes_nothing",
+                    storage=storage.name,
+                    url=storage.url,
+                    reason=found[storage.id],
+                )
+        self.objections = found
+        self.read_only = [
+            folders[storage.url]
+            for storage in storages
+            if storage.read_only and storage.url in folders
+        ]
+
+    async def see(self, url: str) -> None:
+        """Look at a storage if its free bytes are not known yet."""
+        if url not in self._free:
+            await self.look_at(url)
+
+    async def look_at(self, url: str) -> None:
+        """Look at a storage now, and update ``room`` and ``free``."""
+        await self._folders([url])
+
+    async def require_free(self, name: str, url: str, others: Sequence[Root]) -> str | None:
+        """Check that a storage may be at a URL, and return its real local folder, if it has one.
+
+        Raises:
+            StorageRefused: The URL is in no allowed root, is excluded, or cannot be looked at.
+            StoragesOverlap: It overlaps with one of ``others``.
+        """
+        folders = await self._folders([url, *(other.url for other in others), *self.exclusions])
+        if local_path(url) is not None and url not in folders:
+            raise StorageRefused(
+                name,
+                url,
+                "cannot be looked at by the DMS: it does not answer, or does not let it in",
+            )
+        if not self._may_lie_at(url, folders):
+            raise StorageRefused(name, url, self._outside())
+        if (excluded := self._exclusion_around(url, folders)) is not None:
+            raise StorageRefused(
+                name,
+                url,
+                f"lies in {local_path(excluded)}, which tools may read: choose another folder, or"
+                " start the system again with `sluice up --storage-root` and the folder of the"
+                " storage, which hides it from tools",
+            )
+        for other in others:
+            if _overlap(url, other.url, folders):
+                raise StoragesOverlap(name, url, other=other.name, other_url=other.url)
+        return folders[url].path if url in folders else None
+
+    def _objection(self, storage: Root, others: Sequence[Root], folders: _Folders) -> str | None:
+        if local_path(storage.url) is not None:
+            if storage.url not in folders:  # another instance may just have registered it
+                return "its file system does not answer" if storage.url in self._room else None
+            if folders[storage.url].identity is None:
+                return "its folder is not there: is its file system mounted?"
+            if (why := storage.moved_to(folders[storage.url].path)) is not None:
+                return why
+        if not self._may_lie_at(storage.url, folders):
+            return f"it {self._outside()}"
+        for other in others:
+            if other.id != storage.id and _overlap(storage.url, other.url, folders):
+                return (
+                    f"it and storage {quoted(other.name)} ({other.url}) are one folder, or one"
+                    " lies in the other: disable one"
+                )
+        return None
+
+    def _outside(self) -> str:
+        where = ", ".join(self.roots) or "none is given"
+        return (
+            f"lies in no place where storages may be ({where}): add its folder, or one above it, to"
+            f" {SETTING} and start the DMS again (`sluice up` has --storage-root)"
+        )
+
+    def _may_lie_at(self, url: str, folders: _Folders) -> bool:
+        return any(_in(url, root, folders) for root in self.roots)
+
+    def _exclusion_around(self, url: str, folders: _Folders) -> str | None:
+        """Return the exclusion that ``url`` lies in, unless a root inside it contains ``url``."""
+        around = [place for place in (*self.exclusions, *self.roots) if _in(url, place, folders)]
+        innermost = max(
+            around, key=lambda place: len(folders[place].path) if place in folders else 0
+        )
+        return innermost if innermost in self.exclusions else None
+
+    async def _folders(self, urls: Sequence[str]) -> _Folders:
+        """Return the real folders of these URLs and of the roots.
+
+        A folder that does not answer now has its last known value.
+        """
+        local = [url for url in dict.fromkeys((*urls, *self.roots)) if local_path(url) is not None]
+        looks = (self._files.look_at(local_path(url) or "/") for url in local)
+        for url, found in zip(
+            local, await asyncio.gather(*looks, return_exceptions=True), strict=True
+        ):
+            if isinstance(found, FolderFacts):
+                self._known[url], self._room[url], self._free[url] = (
+                    found.folder,
+                    found.free,
+                    found.free,
+                )
+            elif isinstance(found, OSError | TimeoutError):
+                self._room[url] = 0.0
+                log.warning(
+                    "storage.does_not_answer", url=url, reason=str(found) or type(found).__name__
+                )
+            else:
+                raise found
+        return {url: self._known[url] for url in local if url in self._known}
+
+
+def _not_noted(storages: Sequence[Root], folders: _Folders) -> Mapping[UUID, str]:
+    seen = {
+        storage.id: folders[storage.url]
+        for storage in storages
+        if storage.lies_at is None and storage.url in folders
+    }
+    return {uid: folder.path for uid, folder in seen.items() if folder.identity is not None}
+
+
+def _in(inner: str, outer: str, folders: _Folders) -> bool:
+    if inner in folders and outer in folders:
+        return folders[outer].holds(folders[inner])
+    return local_path(inner) is local_path(outer) is None and contains_url(outer, inner)
+
+
+def _overlap(first: str, second: str, folders: _Folders) -> bool:
+    if (
+        local_path(first) is not None
+        and local_path(second) is not None
+        and not {first, second} <= folders.keys()
+    ):
+        return contains_url(first, second) or contains_url(second, first)
+    return _in(first, second, folders) or _in(second, first, folders)

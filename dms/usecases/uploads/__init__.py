@@ -1,0 +1,1 @@
+"""Use cases for uploads to the output storage."""

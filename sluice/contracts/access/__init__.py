@@ -1,0 +1,1 @@
+"""Contracts of accounts, permissions, quotas and the audit log."""

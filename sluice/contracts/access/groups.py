@@ -1,0 +1,63 @@
+"""Groups: their members, fair shares and quotas."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sluice.contracts.access.owners import GroupName
+from sluice.contracts.access.quotas import Quotas, SetQuotas
+from sluice.contracts.common.base import Contract
+
+Weight = Annotated[float, Field(ge=0.001, le=1000, strict=True)]
+
+#: Of a group of which nothing was said.
+USUAL_WEIGHT = 1.0
+
+
+class GroupShare(Contract):
+    """The fair share of a group in the WMS.
+
+    Groups with work for the same nodes share them in proportion to ``weight``. ``running`` is the
+    number of jobs that pilots have.
+    """
+
+    group: GroupName
+    weight: Weight = USUAL_WEIGHT
+    running: int = 0
+
+
+class GroupShares(Contract):
+    """The fair shares of groups."""
+
+    shares: list[GroupShare]
+
+
+class SetShare(Contract):
+    """A request to set the weight of a group."""
+
+    weight: Weight
+
+
+class Group(Quotas):
+    """A group with its quotas.
+
+    Administrators and members see the names in ``members``. ``running`` is the number of jobs that
+    pilots have.
+    """
+
+    name: GroupName
+    members: list[str] = Field(default_factory=list)
+    weight: Weight = USUAL_WEIGHT
+    running: int = 0
+
+
+class GroupList(Contract):
+    """A list of groups, ordered by name."""
+
+    groups: list[Group]
+
+
+class SetGroup(SetQuotas):
+    """A request to change a group."""
+
+    weight: Weight | None = None

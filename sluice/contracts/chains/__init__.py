@@ -1,0 +1,1 @@
+"""Contracts of chains, the intake and the watcher."""

@@ -1,0 +1,390 @@
+"""Requests and answers of the chain service, and of the watcher beside it."""
+
+import operator
+from enum import StrEnum
+from typing import Annotated, Any, ClassVar, Literal
+from uuid import UUID
+
+from pydantic import ConfigDict, Field
+
+from sluice.contracts.access.owners import EVERYONE, Owner, OwnerGroup
+from sluice.contracts.access.secrets import SecretRef
+from sluice.contracts.chains.attention import Acknowledgement
+from sluice.contracts.common.base import Contract, Name, Timestamp, absent
+from sluice.contracts.common.bounds import NewParams, NewText
+from sluice.contracts.common.renamed import ContractWithOldNames
+from sluice.contracts.common.states import (
+    ChainDatasetStatus,
+    ChainState,
+    EntryKind,
+    StepState,
+    TaskState,
+    WatchKind,
+    WatchState,
+)
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.jobs.tasks import MAX_RANK, TaskStatus
+from sluice.contracts.templates.plan import Plan
+
+
+class FileValue(Contract):
+    """The value of a parameter whose files are in a closed data set.
+
+    For type ``File``, the data set has one file, and for ``File[]`` any number. A parameter that is
+    bound to an asset gets all files of a version, as a list or a ``Directory``.
+
+    Attributes:
+        kind: The CWL class.
+        dataset: The data set.
+        retention: Whether the data set is deleted when no chain needs it any more.
+        asset: The version of the asset, such as ``pero-cz@3``.
+
+    """
+
+    model_config = ConfigDict(
+        serialize_by_alias=True, validate_by_name=True, validate_by_alias=True
+    )
+
+    kind: Literal["File", "Directory"] = Field(alias="class")
+    dataset: UUID
+    retention: Literal["delete", "keep"] = "keep"
+    asset: Annotated[str | None, Field(exclude_if=absent)] = None
+
+
+#: Left out where it adds nothing, as the release before does not know it.
+ChainRank = Annotated[float, Field(ge=0.0, le=MAX_RANK, exclude_if=operator.not_)]
+
+
+class NewChain(ContractWithOldNames):
+    """Requests a chain of a data set and a template (``POST /datasets``).
+
+    There is one chain for a data set, template version, group and the values of parameters that are
+    not bound to metadata. A repetition returns the first chain. ``rank`` is added to the ranks of
+    its steps.
+
+    """
+
+    old_names: ClassVar = {"template": "template_name"}
+    #: A chain service of the release before may answer it.
+    always_old_names: ClassVar = True
+
+    dataset: Dataset
+    template_id: UUID
+    template: Name
+    template_version: int
+    plan: Plan
+    params: NewParams = Field(default_factory=dict)
+    rank: ChainRank = 0.0
+    owner: Owner = None
+    group: OwnerGroup = EVERYONE
+
+
+class RequestChain(Contract):
+    """Requests a chain explicitly (operator service, ``POST /chains``).
+
+    Without parameters it is the chain that starts, or would start, by itself.
+
+    Attributes:
+        dataset_uid: The input data set. None: the template takes no data set.
+        template: The name of the template; its latest version runs.
+        run_template: The unpublished template of a run, which has the name ``template``.
+        params: The values of parameters.
+        rank: It is added to the ranks of the steps of a new chain.
+
+    """
+
+    dataset_uid: Annotated[UUID | None, Field(exclude_if=absent)] = None
+    template: Name
+    run_template: Annotated[UUID | None, Field(exclude_if=absent)] = None
+    params: NewParams = Field(default_factory=dict)
+    rank: ChainRank = 0.0
+
+
+class RerunChain(Contract):
+    """Requests a rerun of an ended chain (``POST /chains/{uid}/rerun``).
+
+    ``…/rerun/plan`` only returns what a rerun would do. Without ``from_step`` and ``failed_only``,
+    the steps that did not finish run. If all finished, all steps run, or those that new parameters
+    change.
+
+    Attributes:
+        from_step: This step and all after it run again.
+        failed_only: Steps with unfinished jobs and all after them run; where possible, only these
+            jobs.
+        params: Values that differ from those of the chain.
+        key: A repeated request with the same key returns the first chain.
+
+    """
+
+    from_step: NewText | None = None
+    failed_only: bool = False
+    params: NewParams = Field(default_factory=dict)
+    key: UUID | None = Field(default=None, exclude_if=absent)
+
+
+class RerunStep(Contract):
+    """What a rerun does with a step.
+
+    Attributes:
+        name: The step.
+        runs: Whether it runs. A step that is reused as a whole runs no job.
+        jobs: How many jobs it runs, if the earlier chain tells.
+        taken: How many finished jobs it reuses.
+        reason: The reason.
+
+    """
+
+    name: str
+    runs: bool
+    jobs: int | None = None
+    taken: int = 0
+    reason: str = ""
+
+
+class RerunPlan(Contract):
+    """The plan of a rerun. ``missing`` is required data that is gone; then the rerun is refused."""
+
+    chain_uid: UUID
+    steps: list[RerunStep]
+    params: dict[str, Any]
+    missing: list[str]
+
+
+class ChainDataset(ContractWithOldNames):
+    """A data set of a chain.
+
+    Attributes:
+        uid: The data set.
+        name: Its name.
+        step: The step that writes it. None: the input of the chain, or the file of a parameter.
+        port: The output port or the parameter. None: the logs of the step. A port that ends in
+            ``~before`` is the output of the step in the chain of which this chain is a rerun.
+        state: Its state in the chain.
+
+    """
+
+    old_names: ClassVar = {"state": "status"}
+
+    uid: UUID
+    name: str
+    step: str | None
+    port: str | None
+    state: ChainDatasetStatus
+
+
+class ChainCollection(Contract):
+    """An output that is appended to an append-only data set.
+
+    Without ``standing`` and ``reason``, it is still to be appended.
+
+    Attributes:
+        output: The output of the workflow.
+        name: The name of the append-only data set.
+        standing: The append-only data set, if the output was appended.
+        files: How many files were appended.
+        reason: Why the output was not appended.
+
+    """
+
+    output: str
+    name: str
+    standing: UUID | None = None
+    files: int | None = None
+    reason: str = ""
+
+
+#: What finished although jobs of it failed, as its template allows.
+INCOMPLETE = "incomplete"
+
+
+class ChainListState(StrEnum):
+    """The states by which chains are listed. Incomplete chains have a name of their own."""
+
+    IN_PROGRESS = ChainState.IN_PROGRESS.value
+    UPLOADING = ChainState.UPLOADING.value
+    FINISHED = ChainState.FINISHED.value  #: incomplete ones too
+    INCOMPLETE = INCOMPLETE
+    FAILED = ChainState.FAILED.value
+    CANCELED = ChainState.CANCELED.value
+
+
+def outcome_of(state: ChainState | StepState, *, failed_jobs: int) -> str:
+    """Return the state of a chain or step in one word; finished with failed jobs is incomplete."""
+    finished = state in {ChainState.FINISHED, StepState.FINISHED}
+    return INCOMPLETE if finished and failed_jobs else state.value
+
+
+#: What explains a task that the WMS does not know yet.
+STARTING_TEXT = "The step starts: its task has not reached the WMS yet."
+
+
+class ChainStep(Contract):
+    """A step of a chain."""
+
+    name: str
+    state: StepState
+    task_uid: UUID | None = None
+    started_at: Timestamp | None = None
+    ended_at: Timestamp | None = None
+    #: Why it failed or was canceled, in one sentence.
+    reason: str = ""
+    #: Jobs that failed. Told where it is asked for.
+    failed_jobs: Annotated[int, Field(exclude_if=operator.not_)] = 0
+    #: The chain whose task did it: its data sets were taken over.
+    taken_from: UUID | None = Field(default=None, exclude_if=absent)
+    #: The chain from whose task outputs of finished jobs are taken over.
+    jobs_from: UUID | None = Field(default=None, exclude_if=absent)
+
+    @property
+    def outcome(self) -> str:
+        """Return the state in one word; finished with failed jobs is incomplete."""
+        return outcome_of(self.state, failed_jobs=self.failed_jobs)
+
+
+class Chain(ContractWithOldNames):
+    """A chain.
+
+    Attributes:
+        reason: Why the chain failed, was canceled or will be, what a finished chain lacks, or why
+            the upload of its output does not proceed (only for a single chain of the operator
+            service).
+        rerun_of: The chain that this chain repeats.
+        acknowledged: Who has acknowledged the failure.
+
+    """
+
+    old_names: ClassVar = {"template": "template_name"}
+
+    uid: UUID
+    state: ChainState
+    template_id: UUID
+    template: Name
+    template_version: int
+    dataset_uid: UUID
+    dataset_name: str
+    params: dict[str, Any]
+    #: Parameters whose values are secrets, of these versions.
+    secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
+        default_factory=dict
+    )
+    created_at: Timestamp
+    ended_at: Timestamp | None = None
+    reason: str = ""
+    rerun_of: UUID | None = Field(default=None, exclude_if=absent)
+    #: Added to those of its steps.
+    rank: Annotated[float, Field(exclude_if=operator.not_)] = 0.0
+    acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
+    #: Jobs that failed; in the list of finished chains that need attention, those whose inputs stay
+    #: until somebody decides. Told there, and where it is asked for.
+    failed_jobs: Annotated[int, Field(exclude_if=operator.not_)] = 0
+    #: Somebody had its data deleted. Data that other chains need stay until these have ended.
+    discarded: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    owner: Owner = None
+    group: OwnerGroup = EVERYONE
+    steps: list[ChainStep]
+    datasets: list[ChainDataset]
+    collected: Annotated[list[ChainCollection], Field(exclude_if=operator.not_)] = Field(
+        default_factory=list
+    )
+
+    @property
+    def outcome(self) -> str:
+        """Return the state in one word; finished with failed jobs is incomplete."""
+        return outcome_of(self.state, failed_jobs=self.failed_jobs)
+
+
+class ChainOutput(Contract):
+    """An output of a chain and its data set. ``kind`` and ``single`` are as in ``PlanOutput``."""
+
+    name: str
+    kind: EntryKind = EntryKind.FILE
+    single: bool = False
+    dataset: Dataset
+
+
+class ChainOutputs(Contract):
+    """The outputs of a chain in the order of the workflow. Each appears with its data set."""
+
+    chain: Chain
+    outputs: list[ChainOutput]
+
+
+class ChainPage(ContractWithOldNames):
+    """A page of chains, newest first. ``after`` is None on the last page."""
+
+    old_names: ClassVar = {"after": "next"}
+
+    chains: list[Chain]
+    after: str | None
+
+
+class TaskEnded(Contract):
+    """Reports the end of a task or upload (watcher, ``POST /tasks/finished``).
+
+    ``uid`` is the task or upload, ``uid_prev`` its input data set.
+
+    """
+
+    kind: WatchKind = WatchKind.TASK
+    uid: UUID
+    uid_prev: UUID
+    state: TaskState
+    failed_jobs: int = 0
+    reason: str = ""
+
+
+class Release(Contract):
+    """The answer: data sets that nothing needs any more, which the watcher deletes."""
+
+    datasets: list[UUID]
+
+
+class Watch(Contract):
+    """Requests to follow a task or upload and report its end (``POST /tasks`` of the watcher)."""
+
+    kind: WatchKind
+    uid: UUID
+    chain_uid: UUID
+    step: str | None = None
+    dat_in_uid: UUID
+    dat_out_uid: UUID
+    log_out_uid: UUID | None = None
+
+
+class Watched(Watch):
+    """A task or upload that the watcher follows."""
+
+    state: WatchState
+    reported: bool
+
+
+class WatchList(Contract):
+    """The tasks and uploads that the watcher follows."""
+
+    tasks: list[Watched]
+
+
+class ChainTask(ContractWithOldNames):
+    """A row of the operator's list of tasks."""
+
+    old_names: ClassVar = {"task_uid": "task_id", "template": "template_name", "state": "status"}
+
+    task_uid: UUID
+    chain_uid: UUID
+    step: str
+    template: str
+    dataset_name: str
+    state: StepState
+    #: Counts from the WMS; None where it does not answer or does not know the task yet.
+    jobs: TaskStatus | None = None
+
+
+class ChainTaskList(Contract):
+    """A list of tasks.
+
+    ``after`` is the start of the next page, if pages were requested, and None on the last page.
+
+    """
+
+    tasks: list[ChainTask]
+    after: str | None = Field(default=None, exclude_if=absent)

@@ -1,0 +1,1 @@
+"""What all contracts share: base classes, bounds, names, problems, states."""

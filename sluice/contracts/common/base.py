@@ -1,0 +1,134 @@
+"""Base classes and types of all requests, answers and messages."""
+
+from datetime import MAXYEAR, MINYEAR, datetime
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
+
+from sluice.contracts.common.wording import StringRule, in_words
+from sluice.visible_text import quoted
+
+#: Free description of a data set or file: JSON values under short keys.
+Metadata = dict[str, Any]
+
+#: Sets and their files are found by name in folders and URLs, so a name is one path component.
+Name = Annotated[
+    str,
+    StringConstraints(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.+@=,~ -]{0,199}$"),
+    StringRule(
+        "a name",
+        first="[A-Za-z0-9_]",
+        other="[A-Za-z0-9_.+@=,~ -]",
+        most=200,
+        rule=(
+            "has letters (A to Z, a to z), digits, blanks and _.+@=,~- only, at most 200, and"
+            " begins with a letter, digit or _"
+        ),
+    ),
+]
+
+#: A file's own name: any printable characters but a slash; not ``.`` or ``..``.
+FileName = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^(?:[^./\x00-\x1f]|\.[^./\x00-\x1f]|\.\.[^/\x00-\x1f])[^/\x00-\x1f]*$",
+        max_length=240,
+    ),
+    StringRule(
+        "a file's name",
+        first=r"[^/\x00-\x1f]",
+        other=r"[^/\x00-\x1f]",
+        most=240,
+        rule=(
+            "has no slash and no control character (tab, newline), at most 240 bytes, and is"
+            " not '.' or '..'"
+        ),
+    ),
+]
+
+
+def _within_years(time: datetime) -> datetime:
+    if not MINYEAR < time.year < MAXYEAR:
+        raise in_words(f"a time is in one of the years {MINYEAR + 1} to {MAXYEAR - 1}")
+    return time
+
+
+#: Times cross process boundaries in UTC, with their zone. The first and the last moment that Python
+#: knows are infinite in PostgreSQL (asyncpg), and come back without a zone.
+Timestamp = Annotated[datetime, AwareDatetime, AfterValidator(_within_years)]
+
+
+def _absolute_url(url: str) -> str:
+    scheme, separator, rest = url.partition("://")
+    if not separator or not scheme.isalnum() or not rest:
+        raise in_words(
+            f"{quoted(url)} is not an absolute URL such as file:///data/input or s3://bucket/input"
+        )
+    if ".." in rest.split("/"):
+        raise in_words(f"{quoted(url)} leaves its folder with '..'")
+    return url.rstrip("/")
+
+
+#: Absolute URL of a storage, a folder or a file on a storage; no '..', no slash at the end.
+StorageUrl = Annotated[str, AfterValidator(_absolute_url)]
+
+#: Of a container's image, as in ``registry/path/name:tag``; never an option on a command line, nor
+#: a URL.
+ImageName = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*(?:[:@/][A-Za-z0-9_][A-Za-z0-9._-]*)*$", max_length=255
+    ),
+    StringRule(
+        "an image's name",
+        first="[A-Za-z0-9]",
+        other="[A-Za-z0-9._:@/-]",
+        most=255,
+        rule=(
+            "is written like registry/path/name:tag, of letters, digits and ._-, at most 255, and"
+            " no part begins with . or -"
+        ),
+    ),
+]
+
+#: ``sha256:<hex>``.
+Checksum = Annotated[
+    str,
+    StringConstraints(pattern=r"^sha256:[0-9a-f]{64}$"),
+    StringRule(
+        "a checksum",
+        first=".",
+        other=r"[\s\S]",
+        most=71,
+        rule="is sha256: and 64 hexadecimal digits (0 to 9, a to f)",
+    ),
+]
+
+Share = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+def absent(value: object) -> bool:
+    """Return whether a field has no value and is left out.
+
+    Without the field, the release before this one can read the answer (ADR 5).
+    """
+    return value is None
+
+
+class Contract(BaseModel):
+    """An immutable model that refuses unknown fields.
+
+    A misspelt field is an error and does not silently get the default.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Page(Contract):
+    """The position and size of one page of a list.
+
+    ``after`` is the ``after`` of the page before, and empty for the first page.
+    """
+
+    after: str | None = None
+    limit: Annotated[int, Field(ge=1, le=10_000)] = 1_000

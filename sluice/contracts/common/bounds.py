@@ -1,0 +1,145 @@
+"""Limits on the free-form content of requests.
+
+Answers and messages have no such limits: data that was stored before the limits existed is still
+read and sent between services.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Annotated, Any
+
+import pydantic_core
+from pydantic import AfterValidator, Field
+
+from sluice.contracts.common.base import FileName, Metadata, StorageUrl
+from sluice.contracts.common.naming import MAX_NAME_BYTES, name_bytes
+from sluice.contracts.common.wording import in_words
+from sluice.visible_text import quoted
+
+#: Bytes of metadata, written as JSON.
+MAX_META = 64 * 1024
+#: Bytes that a chain adds to the metadata that its data sets inherit from its input.
+MAX_ADDED = 16 * 1024
+#: Bytes of the values of a chain's parameters, likewise.
+MAX_PARAMS = 1024 * 1024
+#: Objects and lists within one another.
+DEEPEST = 32
+#: Characters of a sentence or two, of a URL, of a word.
+MAX_TEXT, MAX_URL, MAX_WORD = 4_000, 4_096, 255
+#: GPUs of a node (each may be seven).
+MAX_GPUS = 256
+
+
+def json_of(subject: str, most: int, remedy: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return a check for JSON objects that are too large, too deep or not valid JSON.
+
+    Args:
+        subject: What the error message says is wrong.
+        most: The maximum size as JSON in bytes.
+        remedy: What the error message says to do instead.
+    """
+
+    def check(value: dict[str, Any]) -> dict[str, Any]:
+        if not value:
+            return value
+        if deeper(value, DEEPEST):
+            raise in_words(
+                f"{subject} may nest objects and lists {DEEPEST} deep, and these go deeper:"
+                f" {remedy}"
+            )
+        written = pydantic_core.to_json(value, inf_nan_mode="null")
+        if len(written) > most:
+            raise in_words(
+                f"{subject} may have {most} bytes as JSON, and these have {len(written)}: {remedy}"
+            )
+        # It stands for what JSON has no number for, and would be stored instead.
+        if b"null" in written and (wrong := not_finite(value)) is not None:
+            raise in_words(
+                f"{subject} may have numbers that JSON knows, and {shown_number(wrong)} is none:"
+                " give it as text"
+            )
+        return value
+
+    return check
+
+
+def deeper(value: object, most: int) -> bool:
+    """Return whether a value nests objects and lists deeper than ``most`` levels.
+
+    It goes level by level, so deep input cannot exhaust the stack.
+    """
+    level = [value]
+    if isinstance(value, dict) and not any(
+        isinstance(inner, dict | list) for inner in value.values()
+    ):
+        return most < 1
+    for _ in range(most + 1):
+        level = [
+            inner
+            for part in level
+            if isinstance(part, dict | list)
+            for inner in (part.values() if isinstance(part, dict) else part)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def shown_number(number: float) -> str:
+    """Return a number that JSON does not have as messages show it."""
+    beyond = " (numbers beyond 1.8e308 become that)" if math.isinf(number) else ""
+    return f"{quoted(number)}{beyond}"
+
+
+def not_finite(value: object) -> float | None:
+    """Return a number in the value that is infinite or NaN, or None."""
+    waiting = [value]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, float) and not math.isfinite(part):
+            return part
+        if isinstance(part, dict | list):
+            waiting += part.values() if isinstance(part, dict) else part
+    return None
+
+
+_REMEDY = "keep what is larger in a file of a data set"
+check_meta = json_of("metadata", MAX_META, _REMEDY)
+check_inherited = json_of("metadata", MAX_META + MAX_ADDED, _REMEDY)
+check_origin = json_of("the origin of a file", MAX_META, "name what made it in fewer words")
+
+#: Metadata in a request.
+NewMetadata = Annotated[
+    Metadata,
+    AfterValidator(check_meta),
+    Field(description=f"At most {MAX_META} bytes as JSON, nested at most {DEEPEST} deep."),
+]
+
+#: Values of parameters in a request.
+NewParams = Annotated[
+    dict[str, Any],
+    AfterValidator(json_of("values of parameters", MAX_PARAMS, "give what is larger as a file")),
+    Field(description=f"At most {MAX_PARAMS} bytes as JSON, nested at most {DEEPEST} deep."),
+]
+
+#: Text in a request.
+NewText = Annotated[str, Field(max_length=MAX_TEXT)]
+NewWord = Annotated[str, Field(max_length=MAX_WORD)]
+
+
+def require_short_name(name: str) -> str:
+    """Return the name of a new file.
+
+    Raises:
+        PydanticCustomError: It has more bytes than may be.
+    """
+    if (size := name_bytes(name)) > MAX_NAME_BYTES:
+        raise in_words(
+            f"the name of a file may have {MAX_NAME_BYTES} bytes in UTF-8, and {quoted(name)} has"
+            f" {size}: rename the file"
+        )
+    return name
+
+
+NewFileName = Annotated[FileName, AfterValidator(require_short_name)]
+NewUrl = Annotated[StorageUrl, Field(max_length=MAX_URL)]

@@ -1,0 +1,1 @@
+"""Contracts of data sets, files, storages and assets."""

@@ -1,0 +1,248 @@
+"""Assets: models and configurations of tools, by name and version.
+
+A version is a set of files. The same files are the same version.
+"""
+
+import hashlib
+import json
+import operator
+from collections.abc import Iterable
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import AfterValidator, Field
+
+from sluice.contracts.access.owners import GroupName
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.base import Checksum, Contract, FileName, Metadata, Timestamp, absent
+from sluice.contracts.common.bounds import NewFileName, require_short_name
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.common.wording import in_words
+from sluice.contracts.data.asset_refs import AssetPath, AssetRef, file_name_of
+from sluice.visible_text import quoted
+
+#: Files of one version.
+MAX_FILES = 1000
+#: Characters of a tool that checks them.
+MAX_CHECK = 256 * 1024
+#: Bytes of a file that are sent at a time.
+PIECE = 8 * 1024 * 1024
+
+
+class AssetKept(Conflict):
+    """The data set holds a version of an asset that new chains may get."""
+
+    def __init__(self, uid: UUID, name: str, asset: object) -> None:
+        super().__init__(
+            f"data set {name} holds a version of the asset {quoted(asset)}, which new chains may be"
+            f" given: it goes when that is taken back (`sluice asset show {asset}` lists them,"
+            f" `sluice asset remove {asset}@VERSION` takes one back) and no chain needs it",
+            dataset=uid,
+        )
+
+
+class AssetFile(Contract):
+    """A file of an asset version."""
+
+    path: AssetPath
+    size: Annotated[int, Field(ge=0)]
+    checksum: Checksum
+
+
+def digest_of(files: Iterable[AssetFile]) -> str:
+    """Return the SHA-256 digest of the paths and checksums of files.
+
+    The order of the files does not matter.
+    """
+    listed = sorted((file.path, file.checksum) for file in files)
+    return hashlib.sha256(json.dumps(listed, ensure_ascii=False).encode()).hexdigest()
+
+
+class NewAssetFile(Contract):
+    """A file of a new version.
+
+    ``checksum`` is None if it is not known before the upload.
+    """
+
+    path: AssetPath
+    size: Annotated[int, Field(ge=0)]
+    checksum: Annotated[Checksum | None, Field(exclude_if=absent)] = None
+
+
+def _apart(files: list[NewAssetFile]) -> list[NewAssetFile]:
+    paths = [file.path for file in files]
+    for path in paths:
+        if paths.count(path) > 1:
+            raise in_words(f"two files have the path {quoted(path)}")
+        if any(other.startswith(f"{path}/") for other in paths):
+            raise in_words(f"{quoted(path)} is a file and a folder")
+        require_short_name(file_name_of(path))
+    return files
+
+
+class AssetCheck(Contract):
+    """A tool that fails if the files of an asset are wrong: its file name and text."""
+
+    name: FileName
+    text: Annotated[str, Field(min_length=1, max_length=MAX_CHECK)]
+
+
+class NewAsset(Contract):
+    """A request to begin a version with the given files.
+
+    ``note`` is a remark for the history. ``check`` is the tool that accepted the files. Without
+    ``check``, the check of the newest version stays. ``group`` owns a new name. Without ``group``,
+    it is a group of the person who stores the asset.
+    """
+
+    files: Annotated[
+        list[NewAssetFile], Field(min_length=1, max_length=MAX_FILES), AfterValidator(_apart)
+    ]
+    note: Annotated[str, Field(max_length=500)] = ""
+    check: Annotated[AssetCheck | None, Field(exclude_if=absent)] = None
+    group: Annotated[GroupName | None, Field(exclude_if=absent)] = None
+
+
+class AssetVersion(Contract):
+    """A version of an asset.
+
+    ``dataset_uid`` is the data set that holds its files. ``digest`` is a SHA-256 digest. ``check``
+    is for the next version, before it is stored. New chains do not get the version after
+    ``removed_at``. Its files are gone since ``deleted_at``.
+    """
+
+    name: str
+    version: int
+    digest: str
+    dataset_uid: UUID
+    files: list[AssetFile]
+    note: str = ""
+    check: Annotated[AssetCheck | None, Field(exclude_if=absent)] = None
+    created_at: Timestamp
+    removed_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
+    deleted_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
+
+    @property
+    def size(self) -> int:
+        """Return the total size of the files in bytes."""
+        return sum(file.size for file in self.files)
+
+    @property
+    def ref(self) -> AssetRef:
+        """Return a reference to this version."""
+        return AssetRef(name=self.name, version=self.version)
+
+
+class FileToSend(Contract):
+    """A file that must be sent.
+
+    ``number`` is its place in the list of files. ``received`` is how many of its first bytes have
+    arrived.
+    """
+
+    number: int
+    path: str
+    received: int = 0
+
+
+class AssetDraft(Contract):
+    """A version whose files are being sent.
+
+    ``uid`` is None if ``version`` already has exactly these files.
+    """
+
+    uid: UUID | None = None
+    version: AssetVersion | None = None
+    missing: list[FileToSend] = Field(default_factory=list)
+
+
+class StoredAsset(Contract):
+    """A stored version.
+
+    ``new`` says whether the version was created now. ``newest`` is the version new chains get.
+    """
+
+    version: AssetVersion
+    new: bool
+    newest: int
+
+
+class AssetUse(Contract):
+    """A version and the newest chains that got it. ``more`` says that there are others."""
+
+    version: AssetVersion
+    chains: list[Chain]
+    more: Annotated[bool, Field(exclude_if=operator.not_)] = False
+
+
+class Asset(Contract):
+    """All versions of an asset, the newest first."""
+
+    name: str
+    versions: list[AssetVersion]
+
+    @property
+    def newest(self) -> AssetVersion | None:
+        """Return the version that new chains get, or None if all are removed."""
+        return next((each for each in self.versions if each.removed_at is None), None)
+
+    def version(self, number: int) -> AssetVersion | None:
+        """Return the version with a number, or None."""
+        return next((each for each in self.versions if each.version == number), None)
+
+
+class AssetList(Contract):
+    """A list of assets, ordered by name."""
+
+    assets: list[Asset]
+
+
+class AssetUses(Contract):
+    """The versions of an asset, with the chains that got each version."""
+
+    name: str
+    versions: list[AssetUse]
+
+
+class RemovedAsset(Contract):
+    """Versions that were removed.
+
+    The files of versions in ``kept`` stay until the chains that use them have ended.
+    """
+
+    removed: list[AssetVersion]
+    kept: list[AssetUse] = Field(default_factory=list)
+
+
+class PieceAt(Contract):
+    """A piece of a file that is sent to the DMS: its file, offset and size."""
+
+    file: str
+    offset: int
+    size: int
+
+
+class Pieces(Contract):
+    """A list of pieces."""
+
+    pieces: list[PieceAt]
+
+
+class JoinPieces(Contract):
+    """A request to join the pieces of a file to file ``name``, ``seq`` of the data set.
+
+    All pieces must have been sent. ``checksum`` is None if it is not known yet.
+    """
+
+    seq: Annotated[int, Field(ge=0)]
+    name: NewFileName
+    meta: Metadata = Field(default_factory=dict)
+    size: Annotated[int, Field(ge=0)]
+    checksum: Annotated[Checksum | None, Field(exclude_if=absent)] = None
+
+
+class JoinedFile(Contract):
+    """The size and checksum of a joined file."""
+
+    size: int
+    checksum: Checksum

@@ -1,0 +1,77 @@
+"""Free space on storages, and the jobs that wait for it."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.common.base import Contract, StorageUrl, Timestamp, absent
+
+#: A storage with fewer free bytes counts as full.
+MIN_FREE = 1 << 20
+#: The largest number of bytes in a request for free space.
+MAX_NEEDED = 2**53
+
+Needed = Annotated[int, Field(ge=0, le=MAX_NEEDED)]
+
+
+class FullStorage(Contract):
+    """The storage that had no room for the outputs of an attempt.
+
+    Attributes:
+        storage: The URL of the file that did not fit.
+        needed: Bytes that the outputs need.
+    """
+
+    storage: StorageUrl
+    needed: Needed = 0
+
+
+class RoomNeeded(Contract):
+    """A notice that jobs wait for free space on a storage.
+
+    Attributes:
+        needed: Bytes that a job needs. Null: no job waits any more.
+    """
+
+    needed: Needed | None
+
+
+class StorageRoom(Contract):
+    """The free space of a storage.
+
+    Attributes:
+        free: Free bytes. Null: not known, or unlimited.
+        full: Whether the storage has no room for any file.
+    """
+
+    free: int | None
+    full: bool = False
+
+
+class RoomWait(Contract):
+    """A storage that has no room for jobs, and the tasks that wait for it.
+
+    Attributes:
+        url: The URL of the storage.
+        name: Its name. Empty until the DMS has told the name.
+        needed: Bytes that the largest attempt needs.
+        free: Bytes that were free at the last check, if known.
+        since: When the first task began to wait.
+        jobs: The number of ready jobs that are not leased to pilots.
+        tasks: The tasks of these jobs.
+    """
+
+    url: StorageUrl
+    name: str = ""
+    needed: int = 0
+    free: Annotated[int | None, Field(exclude_if=absent)] = None
+    since: Timestamp
+    jobs: int
+    tasks: list[UUID]
+
+
+class RoomWaitList(Contract):
+    """The storages that jobs wait for, the longest wait first."""
+
+    waits: list[RoomWait]

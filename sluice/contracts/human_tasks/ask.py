@@ -1,0 +1,92 @@
+"""Human tasks: what a template asks annotators."""
+
+import operator
+from enum import StrEnum
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Field
+
+from sluice.contracts.common.base import Contract, absent
+from sluice.contracts.common.wording import StringRule, in_words
+
+MAX_ANSWERS, MAX_AGREE, MAX_LINK_DAYS = 9, 9, 366
+#: What a person may answer: a word, for a key and for the file.
+AnswerName = Annotated[
+    str,
+    Field(min_length=1, max_length=40, pattern=r"^[^\x00-\x1f\x7f]+$"),
+    StringRule(
+        "an answer",
+        first=r"[^\x00-\x1f\x7f]",
+        other=r"[^\x00-\x1f\x7f]",
+        most=40,
+        rule="is 1 to 40 characters, without control characters (tab, newline)",
+    ),
+]
+
+
+def _each_once(answers: list[str]) -> list[str]:
+    if len({answer.casefold() for answer in answers}) < len(answers):
+        raise in_words("each stands once")
+    return answers
+
+
+#: A language tag, such as pl or pt-BR (BCP 47).
+LanguageTag = Annotated[
+    str,
+    Field(max_length=35, pattern=r"^[a-zA-Z]{2,3}(-[a-zA-Z0-9]{1,8})*$"),
+    StringRule(
+        "a language",
+        first="[a-zA-Z]",
+        other="[a-zA-Z0-9-]",
+        most=35,
+        rule="is a tag such as pl, en or pt-BR",
+    ),
+]
+
+
+class Show(StrEnum):
+    """How the page shows an item."""
+
+    TEXT = "text"  #: with a marked place, where it has one
+    HTML = "html"  #: without what could run, load or lead away
+    IMAGE = "image"  #: with a box, where it has one
+
+
+def _show(given: Any) -> Show:
+    """Return the way to show an item, or raise an error that names the possible values."""
+    if isinstance(given, str) and given in list(Show):
+        return Show(given)
+    raise in_words("it is text, html or image")
+
+
+class Ask(Contract):
+    """The question that annotators answer for each item.
+
+    ``agree`` is the number of equal answers that decide an item. ``gold`` names the port that gets
+    a file of gold items: JSON Lines, each an item with its ``answer``. Every ``gold_every``-th item
+    shown is a gold item. ``link`` is the number of days for which a link may open the page without
+    sign-in. Without ``link``, annotators must sign in. ``instructions`` are shown first, ``help``
+    on request. ``language`` is the language of these texts, and of the page if it has it.
+    ``labels`` are the texts of the buttons. Files keep the name of the answer.
+    """
+
+    question: Annotated[str, Field(min_length=1, max_length=300)]
+    answers: Annotated[
+        list[AnswerName],
+        Field(min_length=2, max_length=MAX_ANSWERS),
+        AfterValidator(_each_once),
+    ] = Field(default_factory=lambda: ["yes", "no"])
+    show: Annotated[Show, BeforeValidator(_show)] = Show.TEXT
+    agree: Annotated[int, Field(ge=1, le=MAX_AGREE)] = 2
+    undo: bool = True
+    gold: Annotated[str | None, Field(exclude_if=absent)] = None
+    gold_every: Annotated[int, Field(ge=2, le=1000)] = 10
+    link: Annotated[
+        Annotated[int, Field(ge=1, le=MAX_LINK_DAYS)] | None, Field(exclude_if=absent)
+    ] = None
+    instructions: Annotated[str, Field(max_length=10_000)] = ""
+    help: Annotated[str, Field(max_length=10_000)] = ""
+    language: Annotated[LanguageTag | None, Field(exclude_if=absent)] = None
+    labels: Annotated[dict[AnswerName, AnswerName], Field(exclude_if=operator.not_)] = Field(
+        default_factory=dict
+    )

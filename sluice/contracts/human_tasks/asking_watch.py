@@ -1,0 +1,168 @@
+"""What people see and change who supervise a human task."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.common.base import Contract, Timestamp, absent
+from sluice.contracts.common.states import AskItemState, DeviceState
+from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
+
+
+class HumanStep(Contract):
+    """The progress of one human task step.
+
+    ``items`` counts items by state. ``seconds`` is the median time of an answer. ``link`` is the
+    number of days for which a link may open the page; without it, annotators must sign in.
+    ``reason`` says why no more items are accepted.
+    """
+
+    template: str
+    step: str
+    group: str
+    question: str
+    answers: list[str]
+    link: Annotated[int | None, Field(exclude_if=absent)] = None
+    tasks: int
+    items: dict[AskItemState, int]
+    given: int
+    last_hour: int
+    seconds: float
+    devices: int
+    excluded: int
+    reason: str = ""
+
+    @property
+    def waiting(self) -> int:
+        """Return the number of items that wait for answers."""
+        return self.items.get(AskItemState.OPEN, 0)
+
+    @property
+    def decided(self) -> int:
+        """Return the number of decided items whose chain does not have them yet."""
+        return sum(
+            self.items.get(state, 0) for state in (AskItemState.DECIDED, AskItemState.GIVING)
+        )
+
+    @property
+    def finished(self) -> int:
+        """Return the number of items that were given to their chain."""
+        return self.items.get(AskItemState.GIVEN, 0)
+
+    @property
+    def done(self) -> int:
+        """Return the number of items that are decided, given to their chain or not."""
+        return self.decided + self.finished
+
+
+class HumanStepList(Contract):
+    """A list of human task steps."""
+
+    steps: list[HumanStep]
+
+
+class NewLink(Contract):
+    """A request for a link to the page of a step.
+
+    ``days`` is how long the link is valid, at most as long as the template allows. A link with
+    ``mine`` is for the signed-in person who creates it: for one browser, for a day.
+    """
+
+    days: Annotated[int, Field(ge=1, le=MAX_LINK_DAYS)] = 1
+    mine: bool = False
+
+
+class AskLink(Contract):
+    """A link that opens the page of a step.
+
+    ``url`` contains the key and is present only in the answer that creates the link. ``person`` is
+    the only person who may use it. ``browsers`` counts browsers whose last visit used this link.
+    Browsers of one origin count once in ``votes``. ``answers`` counts answers of these browsers.
+    """
+
+    uid: UUID
+    person: Annotated[str | None, Field(exclude_if=absent)] = None
+    created_by: str
+    created_at: Timestamp
+    expires_at: Timestamp
+    ended_at: Timestamp | None = None
+    url: Annotated[str | None, Field(exclude_if=absent)] = None
+    browsers: int = 0
+    votes: int = 0
+    answers: int = 0
+
+    def opens(self, now: Timestamp) -> bool:
+        """Return whether the link is valid at the given time."""
+        return self.ended_at is None and now < self.expires_at
+
+
+class AskLinks(Contract):
+    """A list of links."""
+
+    links: list[AskLink]
+
+
+class AskDevice(Contract):
+    """A browser that answers a step, and the quality of its answers.
+
+    ``gold`` is how many gold items it answered right, of how many. ``peers`` is how often it agreed
+    with others, of how many items. A browser whose ``score`` exceeds ``limit`` is excluded
+    automatically. ``seconds`` is the median time of its answers. ``set_by`` is who decided on its
+    exclusion. ``alike`` counts other browsers of the same origin, which share one vote on an item.
+    ``link_uid`` is the link of its last visit.
+    """
+
+    uid: UUID
+    person: str | None = None
+    browser: str
+    first_at: Timestamp
+    last_at: Timestamp
+    given: int
+    gold: tuple[int, int]
+    peers: tuple[int, int]
+    score: float
+    limit: float
+    seconds: float
+    standing: DeviceState
+    reason: str = ""
+    set_by: str | None = None
+    alike: int = 0
+    link_uid: UUID | None = None
+
+
+class AskDevices(Contract):
+    """A list of browsers that answer a step."""
+
+    devices: list[AskDevice]
+
+
+class SetDeviceState(Contract):
+    """A request to exclude a browser or to count its answers again.
+
+    No answer of an excluded browser counts. Otherwise all its answers count. Results that the WMS
+    already has do not change.
+    """
+
+    standing: DeviceState
+    reason: Annotated[str, Field(max_length=500)] = ""
+
+
+class ExportedAnswer(Contract):
+    """One answer, with the decision on its item.
+
+    ``known`` is the known answer of a gold item.
+    """
+
+    task_uid: UUID
+    number: int
+    item: str
+    known: str | None = None
+    state: AskItemState
+    decided: str | None = None
+    device_uid: UUID
+    person: str | None = None
+    answer: str
+    answered_at: Timestamp
+    seconds: float
+    counts: bool

@@ -1,0 +1,1 @@
+"""Contracts of tasks, steps and jobs."""

@@ -1,0 +1,145 @@
+"""What the jobs of a step need, and how pilots run them.
+
+The template defines these needs. The plan, the task and the pilot get them unchanged.
+
+A new property must be left out if it has no value (``exclude_if=absent``). Then the previous
+release can read all needs that do not use it.
+"""
+
+import operator
+from typing import Annotated
+
+from pydantic import Field
+
+from sluice.contracts.access.secrets import SecretRef
+from sluice.contracts.common.base import Contract, ImageName, absent
+from sluice.contracts.common.states import DeviceType
+from sluice.contracts.data.asset_refs import AssetName
+from sluice.contracts.human_tasks.ask import Ask
+from sluice.contracts.jobs.checkpoints import Checkpoint
+from sluice.contracts.jobs.gpus import GpuNeeds
+from sluice.contracts.jobs.resources import NamedAmounts, WantedLabels
+
+#: Memory in MiB that is counted for a job without a request (the default of CWL).
+COUNTED_RAM = 256
+#: Disk in MiB that a job without a request may use.
+UNASKED_DISK = 1024
+
+#: Maximum idle time of a warm worker in seconds, and its maximum number of jobs.
+MAX_IDLE, MAX_REQUESTS = 86_400, 1_000_000
+
+
+class Resources(Contract):
+    """The resource request of one job.
+
+    ``ram`` and ``disk`` are in MiB, ``time_limit`` is in seconds. A ``time_limit`` of 0 means no
+    limit. ``ram`` 0 means no request. Such a job is stopped only when it uses nearly all memory of
+    the node. The previous release treats it as a request of 256 MiB. The default of ``disk`` means
+    no request: a node needs no free disk for the job.
+    """
+
+    cores: Annotated[float, Field(gt=0)] = 1.0
+    ram: Annotated[int, Field(ge=0)] = 0
+    disk: Annotated[int, Field(ge=0)] = UNASKED_DISK
+    time_limit: Annotated[float, Field(ge=0)] = 3600.0
+
+    @property
+    def counted_ram(self) -> int:
+        """Return the MiB of memory that a node must have free for the job."""
+        return self.ram or COUNTED_RAM
+
+    @property
+    def counted_disk(self) -> int:
+        """Return the MiB of disk that a node must have free for the job."""
+        return 0 if self.disk == UNASKED_DISK else self.disk
+
+
+class ContainerImage(Contract):
+    """An image of a container.
+
+    ``name`` is the image that the container engine runs (CWL: ``dockerImageId``). ``pull`` is where
+    it comes from (CWL: ``dockerPull``). If ``pull`` is None, the nodes have the image already.
+    """
+
+    name: ImageName
+    pull: ImageName | None = None
+
+
+class Container(Contract):
+    """The container in which the jobs of a step run.
+
+    ``images`` are those of all tools of the step. If ``required`` is false, a node without a
+    container engine runs the tools without a container.
+    """
+
+    images: Annotated[list[ContainerImage], Field(min_length=1)]
+    required: bool = True
+
+
+class Warm(Contract):
+    """How a warm worker of the step stays loaded between jobs.
+
+    ``key`` names the inputs whose values the tool loads. A job with other values needs another
+    process. The process ends after ``idle`` seconds without a job. It is restarted after ``jobs``
+    jobs. ``kind`` identifies what is loaded: the tool, the values at ``key``, and the group. Only
+    tasks have it.
+    """
+
+    key: list[str] = Field(default_factory=list)
+    idle: Annotated[float, Field(ge=0, le=MAX_IDLE)] = 300.0
+    jobs: Annotated[int, Field(ge=1, le=MAX_REQUESTS)] = 1000
+    kind: Annotated[str | None, Field(exclude_if=absent)] = None
+
+
+class Needs(Contract):
+    """The needs of a step's jobs.
+
+    - ``device_type``: the value ``gpu`` requests one GPU.
+    - ``gpu``: how many GPUs a job needs, of which kind, and which part of each.
+    - ``named``: amounts of resources that nodes offer by these names, or that have a global limit.
+    - ``nodes``: labels that a node must have.
+    - ``container``: None if the tool runs directly on the node.
+    - ``sandbox``: only a node with a sandbox can run a job. It is false if every tool must run in
+      a container, which isolates it as well.
+    - ``secrets``: secrets by port of the tool. The version is fixed when the chain is created.
+    - ``warm``: how the tool stays loaded; None starts it anew for each job.
+    - ``folders``: ports that get all their files as one folder, with the name of the folder.
+    - ``items``: ports that get one item of a list in the task's arguments (scatter).
+    - ``ask``: annotators do the jobs, and no pilot.
+    - ``checkpoint``: what is saved for the next attempt; None saves nothing.
+    """
+
+    resources: Resources = Resources()
+    device_type: DeviceType = DeviceType.CPU
+    gpu: Annotated[GpuNeeds | None, Field(exclude_if=absent)] = None
+    named: NamedAmounts = Field(default_factory=dict)
+    nodes: WantedLabels = Field(default_factory=dict)
+    container: Container | None = None
+    sandbox: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
+        default_factory=dict
+    )
+    warm: Annotated[Warm | None, Field(exclude_if=absent)] = None
+    folders: Annotated[dict[str, AssetName], Field(exclude_if=operator.not_)] = Field(
+        default_factory=dict
+    )
+    items: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+    ask: Annotated[Ask | None, Field(exclude_if=absent)] = None
+    checkpoint: Annotated[Checkpoint | None, Field(exclude_if=absent)] = None
+
+    @property
+    def gpus(self) -> GpuNeeds | None:
+        """Return the GPUs that a job needs, or None if it needs none."""
+        if self.gpu is not None:
+            return self.gpu
+        return GpuNeeds() if self.device_type is DeviceType.GPU else None
+
+    @property
+    def beyond_the_release_before(self) -> bool:
+        """Return whether a pilot of the previous release would ignore or refuse some needs."""
+        return bool(self.secrets or self.named or self.nodes or self.folders or self.items)
+
+    @property
+    def needs_engine(self) -> bool:
+        """Return whether only a node with a container engine can run a job."""
+        return self.container is not None and self.container.required

@@ -1,0 +1,33 @@
+"""The file in which a tool states what it spent of the reserved quotas (``sluice:resources``)."""
+
+from pydantic import TypeAdapter, ValidationError
+
+from sluice.contracts.common.wording import sentence_of
+from sluice.contracts.jobs.resources import SpentAmounts
+
+#: The name of the file, which the tool writes into its output folder: ``{"places": 11}``.
+SPENT_FILE = "sluice.spent.json"
+#: Most bytes of the file.
+MAX_SPENT_FILE = 1 << 16
+
+_spent: TypeAdapter[dict[str, float]] = TypeAdapter(SpentAmounts)
+
+
+class WrongSpent(ValueError):
+    """The file is not valid; the text of the exception says why."""
+
+
+def spent_in(text: bytes) -> dict[str, float]:
+    """Return the amounts that a tool's file names.
+
+    Raises:
+        WrongSpent: The text is no JSON object of names and amounts.
+    """
+    if len(text) > MAX_SPENT_FILE:
+        raise WrongSpent(f"{SPENT_FILE} is larger than {MAX_SPENT_FILE} bytes")
+    try:
+        return _spent.validate_json(text)
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        where = "".join(f" {part}" for part in wrong["loc"][:1])
+        raise WrongSpent(f"{SPENT_FILE}{where}: {sentence_of(wrong)}") from error

@@ -1,0 +1,1 @@
+"""Contracts of pilots, nodes and sites."""

@@ -1,0 +1,81 @@
+"""One pilot with its jobs, its last attempts and its statistics."""
+
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.common.base import Contract, Timestamp, absent
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.pilots.pilot_list import Pilot
+
+
+class PilotJob(Contract):
+    """An attempt of a pilot at a job.
+
+    ``outcome`` is None if the attempt has not ended. ``started_at`` is None if it has not started.
+    ``seconds`` is how long it ran.
+    """
+
+    job_id: int
+    attempt: int
+    task_uid: UUID
+    chain_uid: UUID
+    step: str
+    seq: int
+    outcome: AttemptOutcome | None = None
+    leased_at: Timestamp
+    started_at: Timestamp | None = None
+    ended_at: Timestamp | None = None
+    seconds: float | None = None
+    error_class: ErrorClass | None = None
+    message: str = ""
+
+
+class PilotStep(Contract):
+    """Recent attempts of a pilot at the jobs of a step.
+
+    ``finished`` and ``failed`` are numbers of attempts. ``mean`` and ``longest`` are the run times
+    of finished attempts in seconds.
+    """
+
+    step: str
+    template: str
+    finished: int
+    failed: int
+    mean: float | None = None
+    longest: float | None = None
+
+
+class KnownWork(Contract):
+    """Statistics of a worker's attempts at a step.
+
+    A worker is all pilots with the same name and host. ``jobs`` is the number of finished jobs,
+    ``failures`` the number of failed attempts (None from an older WMS). ``seconds`` is the typical
+    run time; the newest jobs count most. A job is likely to end within ``likely`` seconds.
+    ``failing`` is the share of recent attempts that failed.
+    """
+
+    step: str
+    template: str
+    jobs: int
+    failures: int | None = Field(default=None, exclude_if=absent)
+    seconds: float | None = None
+    likely: float | None = None
+    failing: float
+
+
+class PilotDetail(Contract):
+    """A pilot with its jobs and attempts.
+
+    ``jobs`` are those that the pilot has now, ``ended`` its last attempts, ``failures`` its last
+    attempts that failed or were lost. ``steps`` summarizes the last ``attempts`` attempts by step.
+    ``known`` has the statistics of all its work, the latest first.
+    """
+
+    pilot: Pilot
+    jobs: list[PilotJob]
+    ended: list[PilotJob]
+    failures: list[PilotJob]
+    steps: list[PilotStep]
+    attempts: int
+    known: list[KnownWork] = Field(default_factory=list)

@@ -1,0 +1,131 @@
+"""Pilots as people see them."""
+
+import operator
+from enum import StrEnum
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.chains.attention import Acknowledgement
+from sluice.contracts.common.base import Contract, Name, Timestamp, absent
+from sluice.contracts.common.states import PilotState
+from sluice.contracts.jobs.resources import AllocatedAmounts, taken_in_words
+from sluice.contracts.jobs.warm_workers import LoadedTools, LoadState
+from sluice.contracts.pilots.pilots import NodeResources, WithIsolation
+
+
+class PilotActivity(StrEnum):
+    """What a pilot does, for people."""
+
+    STARTING = "starting"  #: registered, and not heard of since
+    WORKING = "working"
+    RECONFIGURING = "reconfiguring"  #: loads tools, and no slot works
+    IDLE = "idle"
+    DRAINING = "draining"  #: finishes its jobs and takes no others
+    STOPPING = "stopping"  #: hands its jobs back
+    FAILED = "failed"  #: sends no heartbeats
+    GONE = "gone"
+
+
+class Pilot(WithIsolation):
+    """A pilot.
+
+    ``leased`` and ``running`` are numbers of jobs, as reported by heartbeats. ``busy`` is the
+    number of slots with a job. ``booked`` is the allocation of these jobs. A ``stopping`` pilot
+    hands its jobs back. ``to_load`` is the step whose jobs the pilot gets first.
+
+    A list without ``limit`` leaves out ``sandbox``, ``busy``, ``booked``, ``stopping``, ``loaded``,
+    ``to_load``, ``trouble`` and ``distrusted``.
+    """
+
+    uid: UUID
+    name: Name
+    host: str
+    state: PilotState
+    slots: int
+    resources: NodeResources
+    registered_at: Timestamp
+    seen_at: Timestamp
+    leased: int = 0
+    running: int = 0
+    finished: int = 0
+    failed: int = 0
+    busy: int | None = Field(default=None, exclude_if=absent)
+    booked: AllocatedAmounts | None = Field(default=None, exclude_if=absent)
+    acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
+    stopping: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    loaded: LoadedTools = Field(default_factory=list)
+    to_load: Annotated[str | None, Field(exclude_if=absent)] = None
+    #: Why the pilot takes no jobs now. Empty if it takes jobs.
+    trouble: Annotated[str, Field(exclude_if=operator.not_)] = ""
+    #: Steps whose jobs fail on this pilot and succeed on others. It gets such a job now and then.
+    distrusted: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+
+    @property
+    def loading_tools(self) -> int:
+        """Return the number of slots that are loading a tool for their next job."""
+        return sum(tool.state is LoadState.LOADING for tool in self.loaded)
+
+    @property
+    def activity(self) -> PilotActivity:
+        """Return what the pilot does now."""
+        match self.state:
+            case PilotState.ACTIVE:
+                return self._activity_of_active()
+            case PilotState.DRAINING:
+                return PilotActivity.STOPPING if self.stopping else PilotActivity.DRAINING
+            case PilotState.LOST:
+                return PilotActivity.FAILED
+            case PilotState.GONE:
+                return PilotActivity.GONE
+
+    def _activity_of_active(self) -> PilotActivity:
+        if self.busy_slots > self.loading_tools:
+            return PilotActivity.WORKING
+        if self.loading_tools:
+            return PilotActivity.RECONFIGURING
+        started = self.seen_at == self.registered_at
+        return PilotActivity.STARTING if started else PilotActivity.IDLE
+
+    def in_use(self, between: str = " of ") -> dict[str, str]:
+        """Return how much of the node's capacity jobs use, by resource, such as ``2 of 8`` cores.
+
+        Memory and disk are in MiB. Disk is included if jobs have requested some.
+        """
+        has = self.resources
+        offered = AllocatedAmounts(
+            cores=has.cores, ram=has.ram, disk=has.disk, gpus=len(has.gpus), named=has.named
+        )
+        return taken_in_words(self.booked or AllocatedAmounts(), offered, between)
+
+    @property
+    def busy_slots(self) -> int:
+        """Return the number of slots with a job.
+
+        If an older WMS does not tell the number, the result is an upper limit.
+        """
+        if self.busy is not None:
+            return self.busy
+        return (
+            min(self.slots, self.running + self.leased)
+            if self.state in {PilotState.ACTIVE, PilotState.DRAINING}
+            else 0
+        )
+
+
+class PilotList(Contract):
+    """A page of pilots.
+
+    ``after`` is where the next page begins. ``total`` is the number of pilots on all pages. A list
+    without ``limit`` has neither.
+    """
+
+    pilots: list[Pilot]
+    after: str | None = Field(default=None, exclude_if=absent)
+    total: int | None = Field(default=None, exclude_if=absent)
+
+    @property
+    def number(self) -> int:
+        """Return the number of all pilots, or of the listed ones if ``total`` is missing."""
+        return len(self.pilots) if self.total is None else self.total

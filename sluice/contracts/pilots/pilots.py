@@ -1,0 +1,399 @@
+"""The REST protocol between pilots and the WMS. The pilot sends all requests."""
+
+import operator
+from collections import Counter
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import AfterValidator, AwareDatetime, Field
+
+from sluice.contracts.common.base import (
+    Checksum,
+    Contract,
+    FileName,
+    Name,
+    StorageUrl,
+    Timestamp,
+    absent,
+)
+from sluice.contracts.common.bounds import MAX_GPUS, MAX_WORD, NewUrl, NewWord
+from sluice.contracts.common.states import (
+    AttemptOutcome,
+    AttemptPhase,
+    ContainerEngine,
+    ErrorClass,
+    ReportAnswer,
+    SandboxKind,
+    TaskMode,
+)
+from sluice.contracts.common.wire import FlatContract, FlattenedField
+from sluice.contracts.common.wording import in_words
+from sluice.contracts.data.counts import Counts
+from sluice.contracts.data.room import FullStorage
+from sluice.contracts.jobs.gpus import Gpu
+from sluice.contracts.jobs.job_inputs import InputFile, JobInput
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.jobs.resources import (
+    Amounts,
+    Labels,
+    NamedAmounts,
+    SpentAmounts,
+)
+from sluice.contracts.jobs.tasks import TaskOutput
+from sluice.contracts.jobs.warm_workers import LoadedKinds, LoadedTools
+from sluice.contracts.pilots.node_parts import PartName, part_in_words
+
+#: Maximum of the cores of a node, and of its MiB of memory or disk.
+MAX_NODE_SHARE = 2**40
+
+
+class NodeResources(Contract):
+    """The resources of a node.
+
+    ``ram`` and ``disk`` are in MiB. ``gpus`` has the names of the GPUs, ``devices`` their details.
+    ``named`` resources and ``labels`` are declared by the node's operator. ``part`` is the part of
+    the node that the pilot has, such as ``1/2``, if other pilots share the node. Empty fields are
+    left out, because the previous release does not know them.
+    """
+
+    cores: Annotated[float, Field(gt=0)]
+    ram: int
+    disk: int
+    gpus: list[str] = Field(default_factory=list)
+    devices: Annotated[list[Gpu], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+    named: NamedAmounts = Field(default_factory=dict)
+    labels: Labels = Field(default_factory=dict)
+    part: Annotated[PartName | None, Field(exclude_if=absent)] = None
+
+    @property
+    def known_gpus(self) -> list[Gpu]:
+        """Return the GPUs.
+
+        A pilot of the previous release reports only their number and names.
+        """
+        return self.devices or [
+            Gpu(uuid=str(number), name=name) for number, name in enumerate(self.gpus)
+        ]
+
+    @property
+    def part_in_words(self) -> str:
+        """Return the part, such as ``part 1 of 2 of its node``; empty for a whole node."""
+        return part_in_words(self.part) if self.part else ""
+
+    @property
+    def gpus_in_words(self) -> str:
+        """Return the GPUs, such as ``2 × NVIDIA A2``; empty if there are none."""
+        return ", ".join(f"{number} × {name}" for name, number in Counter(self.gpus).items())
+
+
+class WithIsolation(Contract):
+    """The isolation that a node has for jobs. Empty fields are left out for older services."""
+
+    #: Container engines that work on the node. The first one is used.
+    engines: Annotated[list[ContainerEngine], Field(exclude_if=operator.not_)] = Field(
+        default_factory=list
+    )
+    sandbox: Annotated[
+        SandboxKind, Field(exclude_if=lambda sandbox: sandbox is SandboxKind.NONE)
+    ] = SandboxKind.NONE
+
+
+def _few(node: NodeResources) -> NodeResources:
+    most = max(len(node.gpus), len(node.devices))
+    if most > MAX_GPUS or any(len(gpu) > MAX_WORD for gpu in node.gpus):
+        raise in_words(
+            f"a node names at most {MAX_GPUS} GPUs, each with {MAX_WORD} characters at most"
+        )
+    if len({gpu.uuid for gpu in node.devices}) < len(node.devices):
+        raise in_words("a node has each of its GPUs once")
+    amounts = {"cores": node.cores, "ram": node.ram, "disk": node.disk}
+    for name, amount in amounts.items():
+        if not 0 <= amount <= MAX_NODE_SHARE:
+            raise in_words(f"{name}: {amount} is not from 0 to {MAX_NODE_SHARE}")
+    return node
+
+
+class RegisterPilot(WithIsolation):
+    """A request to register a pilot.
+
+    The pilot chooses ``uid``, so a repeated registration is the same pilot.
+    """
+
+    uid: UUID
+    name: Name
+    host: NewWord
+    slots: Annotated[int, Field(ge=1, le=4096)]
+    resources: Annotated[NodeResources, AfterValidator(_few)]
+    version: NewWord
+
+
+class Registration(Contract):
+    """The answer to a registration. Both times are in seconds.
+
+    A pilot sends a heartbeat every ``heartbeat`` seconds. A lease lasts ``lease`` seconds. The
+    pilot stops a job before its lease ends, unless the lease is renewed.
+    """
+
+    heartbeat: float
+    lease: float
+
+
+class StorageUrls(Contract):
+    """The storages that jobs write to. Pilots remove files of attempts only there."""
+
+    urls: list[StorageUrl]
+
+
+class Room(Contract):
+    """The free capacity of a pilot.
+
+    ``free`` is free now. ``soon`` is free when all short jobs have ended. The pilot will start
+    ``ahead`` of the requested jobs later, after those that it has.
+    """
+
+    free: Amounts
+    soon: Amounts
+    ahead: Annotated[int, Field(ge=0)] = 0
+
+
+class LeaseRequest(Contract):
+    """A request for jobs.
+
+    ``jobs`` is the maximum number of jobs. The WMS may delay the answer by ``wait`` seconds until
+    there are jobs. ``known_tasks`` are tasks whose description the pilot has. ``room`` is the
+    capacity that the jobs must fit in. Pilots of the previous release do not send it, and get no
+    jobs that need newer features. ``loaded`` has the kinds of the pilot's warm workers.
+    """
+
+    jobs: Annotated[int, Field(ge=1, le=1024)]
+    wait: Annotated[float, Field(ge=0, le=60)] = 0.0
+    known_tasks: list[UUID] = Field(default_factory=list)
+    room: Annotated[Room | None, Field(exclude_if=absent)] = None
+    loaded: LoadedKinds = Field(default_factory=list)
+
+
+class LeasedJob(Contract):
+    """A job that is leased to a pilot.
+
+    ``id`` and ``attempt`` are the fencing token. A report with another attempt has no effect.
+    ``ram`` and ``gpu_memory`` are in MiB. They are present if they differ from those of the task.
+    """
+
+    id: int
+    attempt: int
+    task_uid: UUID
+    seq: int
+    inputs: list[Annotated[JobInput, Field(union_mode="left_to_right")]]
+    ram: Annotated[int | None, Field(exclude_if=absent)] = None
+    gpu_memory: Annotated[int | None, Field(exclude_if=absent)] = None
+
+
+class BundlePort(Contract):
+    """A port whose entries are bundles.
+
+    If ``whole`` is true, the port takes the list of all values, else a single value.
+    """
+
+    port: str
+    whole: bool = False
+
+
+class PilotTask(FlatContract):
+    """The description of a task for a pilot, which is sent once."""
+
+    uid: UUID
+    chain_uid: UUID
+    step: str
+    executable: dict[str, Any]
+    args: dict[str, Any]
+    mode: TaskMode
+    depth: int = 0
+    #: The port of the main input. Empty if the jobs have only values.
+    dat_in_port: str
+    #: Other ports that take files.
+    side_ports: list[str] = Field(default_factory=list)
+    #: Files that all jobs get, in order, each with its port.
+    shared_inputs: list[InputFile] = Field(default_factory=list)
+    #: Ports whose entries are not plain files.
+    bundles: list[BundlePort] = Field(default_factory=list)
+    #: Maximum number of entries of one job. With more than 1, the tool runs once for each entry.
+    #: Then outputs have the number of their entry.
+    batch: Annotated[int, Field(ge=1)] = 1
+    outputs: list[TaskOutput]
+    log_out_uid: UUID
+    log_out_url: StorageUrl
+    needs: Annotated[Needs, FlattenedField()] = Needs()
+
+
+class Lease(Contract):
+    """Jobs that are leased to a pilot.
+
+    The lease ends ``seconds`` after the pilot sent the request, unless a heartbeat renews it.
+    ``tasks`` describes tasks that the pilot does not know.
+    """
+
+    seconds: float
+    jobs: list[LeasedJob]
+    tasks: list[PilotTask]
+    #: The pilot must finish its jobs, take no others, and sign off.
+    drain: bool = False
+
+
+class JobToken(Contract):
+    """The fencing token of an attempt."""
+
+    id: int
+    attempt: int
+
+
+class StartedJob(JobToken):
+    """An attempt that has started.
+
+    ``bytes`` is the size of the outputs. It is present while they are stored.
+    """
+
+    started_at: Timestamp
+    phase: Annotated[AttemptPhase | None, Field(exclude_if=absent)] = None
+    bytes: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
+
+
+#: Why a pilot takes no jobs, as the end of a sentence.
+Trouble = Annotated[str, Field(max_length=400, exclude_if=operator.not_)]
+
+
+class Heartbeat(Contract):
+    """A heartbeat, which renews the leases of the named jobs.
+
+    ``waiting`` jobs have not started. ``confirmed`` are commands carried out since the last
+    heartbeat.
+    """
+
+    running: list[StartedJob] = Field(default_factory=list)
+    waiting: list[JobToken] = Field(default_factory=list)
+    confirmed: list[JobToken] = Field(default_factory=list)
+    loaded: LoadedTools = Field(default_factory=list)
+    #: Why the pilot takes no jobs now. Empty if it takes jobs.
+    trouble: Trouble = ""
+
+
+class Command(Contract):
+    """A command to a pilot.
+
+    ``cancel`` stops the attempt, and the pilot reports it as canceled. ``abandon`` stops the
+    attempt without a report, because the job no longer belongs to the pilot.
+    """
+
+    kind: Literal["cancel", "abandon"]
+    job: JobToken
+
+
+class HeartbeatAnswer(Contract):
+    """The answer to a heartbeat.
+
+    ``lease`` is the duration of the renewed leases in seconds. If ``drain`` is true, the pilot
+    finishes its jobs, takes no others, and signs off.
+    """
+
+    lease: float
+    commands: list[Command] = Field(default_factory=list)
+    drain: bool = False
+
+
+#: Maximum size of an output file in bytes (9 PB). Sums of many sizes fit into the catalogue.
+MAX_SIZE = 2**53
+Size = Annotated[int, Field(ge=0, le=MAX_SIZE)]
+#: The start or end of an attempt, by the clock of its node, which may be wrong.
+ReportedTime = Annotated[
+    datetime,
+    AwareDatetime,
+    Field(ge=datetime(1970, 1, 1, tzinfo=UTC), le=datetime(2100, 1, 1, tzinfo=UTC)),
+]
+#: A measured value in MiB or seconds.
+MeasuredAmount = Annotated[float, Field(ge=0, le=2**53, allow_inf_nan=False)]
+
+
+class OutputFile(Contract):
+    """An output file that is stored under its final name.
+
+    ``number`` is that of its entry in the job. None stands for the number of the job. ``counts``
+    are the tool's counts for this file.
+    """
+
+    port: str
+    name: FileName
+    size: Size
+    checksum: Checksum
+    url: NewUrl
+    # Left out if None, because a WMS of the previous release refuses unknown fields.
+    number: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = Field(
+        default=None, exclude_if=lambda number: number is None
+    )
+    counts: Annotated[Counts | None, Field(exclude_if=absent)] = None
+
+
+class LogFile(Contract):
+    """The log of an attempt, which is stored under its final name."""
+
+    name: FileName
+    size: Size
+    checksum: Checksum
+    url: NewUrl
+
+
+class AttemptReport(Contract):
+    """The end of an attempt."""
+
+    id: int
+    attempt: int
+    outcome: AttemptOutcome
+    started_at: ReportedTime | None = None
+    ended_at: ReportedTime
+    exit_code: int | None = None
+    error_class: ErrorClass | None = None
+    #: A sentence for people.
+    message: Annotated[str, Field(max_length=4000)] = ""
+    outputs: list[OutputFile] = Field(default_factory=list)
+    log: LogFile | None = None
+    peak_memory: MeasuredAmount | None = None
+    cpu_seconds: MeasuredAmount | None = None
+    #: MiB of the GPU, or part of a GPU, that was full. 0 if not known. None if no GPU was full.
+    gpu_memory: Annotated[int | None, Field(ge=0, le=2**31 - 1, exclude_if=absent)] = None
+    #: The job may have checkpoints. The answer must say whether the job has ended.
+    checkpoint: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    #: The full storage, if the attempt failed with ``no_room``.
+    no_room: Annotated[FullStorage | None, Field(exclude_if=absent)] = None
+    #: Used amounts of the job's resources, if the tool reports them. A quota gets the rest back.
+    spent: SpentAmounts = Field(default_factory=dict)
+
+
+class Report(Contract):
+    """A report on attempts that have ended."""
+
+    reports: Annotated[list[AttemptReport], Field(min_length=1, max_length=1024)]
+
+
+class AnsweredReport(JobToken):
+    """The answer to the report on one attempt.
+
+    ``ended`` says that the job has ended, with this attempt or another. It is present if the report
+    has ``checkpoint``.
+    """
+
+    answer: ReportAnswer
+    ended: Annotated[bool, Field(exclude_if=operator.not_)] = False
+
+
+class ReportAnswers(Contract):
+    """The answers to a report, one for each attempt."""
+
+    answers: list[AnsweredReport]
+
+
+class SignOff(Contract):
+    """A message that the pilot ends.
+
+    The ``returned`` jobs were not started, and are ready again at once.
+    """
+
+    returned: list[JobToken] = Field(default_factory=list)

@@ -1,0 +1,228 @@
+"""Checks of the values of a template's parameters.
+
+The chain service refuses wrong values. Clients check them before they upload files.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from sluice.contracts.chains.chains import FileValue
+from sluice.contracts.common.problems import Finding
+from sluice.contracts.common.wording import did_you_mean, sentence_of
+from sluice.contracts.data.asset_refs import AssetRef, is_asset
+from sluice.contracts.templates.plan import Constant, Parameter, ParameterRef, Plan, PlanStep
+from sluice.contracts.templates.scatters import unequal_lists
+from sluice.visible_text import quoted
+
+
+def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
+    """Return what is wrong with the parameter values of a chain.
+
+    These are unknown names, missing required values, wrong types, and lists that do not fit
+    together.
+    """
+    wrong = [Finding(message=_unknown(plan, name)) for name in given if name not in plan.parameters]
+    for name, parameter in plan.parameters.items():
+        if name in plan.file_parameters and is_asset(given.get(name)):
+            bundles = parameter.entries is not None and name not in plan.assets
+            if trouble := _asset_trouble(given[name], bundles=bundles):
+                wrong.append(Finding(message=f"parameter {quoted(name)}: {trouble}"))
+        elif given.get(name) is None:
+            if parameter.required and parameter.default is None and name not in plan.assets:
+                wrong.append(
+                    Finding(
+                        message=(
+                            f"parameter {quoted(name)} ({describe(parameter.type)}) is required"
+                            " and has no value"
+                        )
+                    )
+                )
+        elif name in plan.dataset_parameters or (name in plan.assets and parameter.type != "File"):
+            if trouble := _files_trouble(given[name], asset=name in plan.assets):
+                wrong.append(Finding(message=f"parameter {quoted(name)} {trouble}"))
+        elif not fits(given[name], parameter.type):
+            wanted = f"must be {describe(parameter.type)}, not {quoted(given[name])}"
+            wrong.append(Finding(message=f"parameter {quoted(name)} {wanted}"))
+        elif name in plan.file_parameters and (
+            trouble := _file_trouble(given[name], str(parameter.type))
+        ):
+            wrong.append(Finding(message=f"parameter {quoted(name)} {trouble}"))
+    lists = [] if wrong else [_list_trouble(plan, step, given) for step in plan.steps]
+    return [*wrong, *(Finding(message=trouble) for trouble in lists if trouble)]
+
+
+def _list_trouble(plan: Plan, step: PlanStep, given: Mapping[str, Any]) -> str:
+    """Return what is wrong with the lists that a step scatters over, or an empty string."""
+    lists = {port: argument_value(plan, step.arguments[port], given) for port in step.needs.items}
+    for port, items in lists.items():
+        if not isinstance(items, list):
+            return f"step {quoted(step.name)} scatters over {quoted(port)}, which is given no list"
+    sizes = {port: len(items) for port, items in lists.items()}
+    return "" if step.cross else unequal_lists(step.name, sizes)
+
+
+def argument_value(plan: Plan, argument: ParameterRef | Constant, params: Mapping[str, Any]) -> Any:
+    """Return the value of a step's argument.
+
+    A parameter whose value is null has its default, as in CWL.
+
+    Args:
+        plan: The plan of the template.
+        argument: The argument of the step.
+        params: The values of the chain's parameters.
+    """
+    if isinstance(argument, Constant):
+        return argument.value
+    if params.get(argument.name) is not None:
+        return params[argument.name]
+    known = plan.parameters.get(argument.name)
+    return None if known is None else known.default
+
+
+def _unknown(plan: Plan, name: str) -> str:
+    if name in plan.secrets:
+        secret = plan.secrets[name].name
+        return (
+            f"parameter {quoted(name)} is given by nobody: its value is the secret"
+            f" {quoted(secret)}, which"
+            f" `sluice secret set {secret}` sets"
+        )
+    listed = ", ".join(
+        f"{known} ({_in_short(parameter)})" for known, parameter in sorted(plan.parameters.items())
+    )
+    meant = did_you_mean(name, plan.parameters)
+    return f"parameter {quoted(name)} is unknown{meant}; the workflow has {listed or 'none'}"
+
+
+def _in_short(parameter: Parameter) -> str:
+    needed = ", has to be given" if parameter.required and parameter.default is None else ""
+    return f"{describe(parameter.type)}{needed}"
+
+
+def _file_trouble(value: Mapping[str, Any], kind: str) -> str:
+    """Return what is wrong with a file or directory; ``kind`` is its CWL class."""
+    try:
+        FileValue.model_validate(value)
+    except ValidationError:
+        wanted = (
+            f'{{"class": "{kind}", "dataset": UID, "retention": "keep" or "delete"}}, naming a data'
+            f" set of one {kind.lower()}"
+        )
+        return f"is a {kind.lower()}, which is given as {wanted}; retention may be left out (keep)"
+    return ""
+
+
+def _asset_trouble(value: str, *, bundles: bool) -> str:
+    """Return what is wrong with the name of an asset, or an empty string.
+
+    ``bundles`` says that the parameter takes bundles. A file of an asset is not a bundle.
+    """
+    if bundles:
+        return (
+            "takes a directory, or files with secondary files, and no asset: one whose parameter is"
+            " of type Directory is bound to it in the template (sluice:bind)"
+        )
+    try:
+        AssetRef.read(value)
+    except ValidationError as error:
+        why = sentence_of(error.errors()[0])
+        return f"{quoted(value)} is no asset such as asset:NAME or asset:NAME@3: {why}"
+    return ""
+
+
+def _files_trouble(value: Any, *, asset: bool) -> str:
+    """Return what is wrong with a value that stands for several files, or an empty string.
+
+    These are all files of a data set, or only those of an asset.
+    """
+    try:
+        FileValue.model_validate(value)
+    except ValidationError:
+        if asset:
+            return "takes the files of an asset, which is given as asset:NAME or asset:NAME@VERSION"
+        return (
+            'takes the files of a data set, which is given as {"class": "File", "dataset": UID,'
+            ' "retention": "keep" or "delete"}; retention may be left out (keep)'
+        )
+    return ""
+
+
+def fits(value: Any, kind: Any) -> bool:
+    """Return whether a value has a CWL type.
+
+    Types that are defined elsewhere, by name, are left to the check of the tool.
+    """
+    fine = True
+    match kind:
+        case list():
+            fine = any(fits(value, alternative) for alternative in kind)
+        case {"type": "array", "items": items}:
+            fine = isinstance(value, list) and all(fits(item, items) for item in value)
+        case {"type": "enum", "symbols": symbols}:
+            fine = isinstance(value, str) and value in {_local(symbol) for symbol in symbols}
+        case {"type": "record", **record}:
+            fine = isinstance(value, dict) and all(
+                fits(value.get(name), field) for name, field in _fields(record)
+            )
+        case {"type": inner}:
+            fine = fits(value, inner)
+        case str() if kind.endswith("?"):
+            fine = value is None or fits(value, kind[:-1])
+        case str() if kind.endswith("[]"):
+            fine = isinstance(value, list) and all(fits(item, kind[:-2]) for item in value)
+        case str() if kind in _BASIC:
+            fine = _BASIC[kind](value)
+    return fine
+
+
+def _fields(record: Mapping[Any, Any]) -> list[tuple[str, Any]]:
+    """Return the name and type of each field of a record type."""
+    fields = record.get("fields") or []
+    if isinstance(fields, dict):
+        return list(fields.items())
+    return [(_local(field["name"]), field["type"]) for field in fields]
+
+
+def _local(symbol: object) -> str:
+    """Return a symbol without the address of its document."""
+    return str(symbol).rsplit("#", 1)[-1].rsplit("/", 1)[-1]
+
+
+def _integer(value: Any, bits: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**bits) <= value < 2**bits
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_BASIC: dict[str, Callable[[Any], bool]] = {
+    "int": lambda value: _integer(value, 31),
+    "long": lambda value: _integer(value, 63),
+    "float": _number,
+    "double": _number,
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "File": lambda value: isinstance(value, dict) and value.get("class") == "File",
+    "Directory": lambda value: isinstance(value, dict) and value.get("class") == "Directory",
+}
+
+
+def describe(kind: Any) -> str:
+    """Return a CWL type in words."""
+    match kind:
+        case list():
+            return " or ".join(describe(alternative) for alternative in kind)
+        case {"type": "array", "items": items}:
+            return f"a list of {describe(items)}"
+        case {"type": "enum", "symbols": symbols}:
+            return f"one of {', '.join(_local(symbol) for symbol in symbols)}"
+        case {"type": "record", **record}:
+            fields = ", ".join(f"{name} ({describe(field)})" for name, field in _fields(record))
+            return f"a record of {fields}" if fields else "a record"
+        case {"type": inner}:
+            return describe(inner)
+    return str(kind)

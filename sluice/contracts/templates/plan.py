@@ -1,0 +1,400 @@
+"""The plan of a template. Services use it instead of CWL, which is compiled once, at upload."""
+
+import operator
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from sluice.contracts.access.secrets import SecretRef
+from sluice.contracts.common.base import Contract, Share, absent
+from sluice.contracts.common.states import EntryKind, InputMode, Pick, TaskMode
+from sluice.contracts.common.wire import FlatContract, FlattenedField, Wire
+from sluice.contracts.data.append_only import Collect, Trigger
+from sluice.contracts.data.asset_refs import AssetRef
+from sluice.contracts.jobs.needs import Needs
+
+#: Types of a parameter whose value is a data set.
+FILES = {"type": "array", "items": "File"}
+DIRECTORIES = {"type": "array", "items": "Directory"}
+
+
+class SecondaryFile(Contract):
+    """A secondary file. Each leading ``^`` of the pattern removes an ending, the rest is added."""
+
+    pattern: str
+    required: bool = True
+
+
+class DataEntries(Contract):
+    """The CWL type of an input data set's entries. All but plain files are stored as bundles."""
+
+    type: Literal["File", "Directory"] = "File"
+    secondary_files: list[SecondaryFile] = Field(default_factory=list)
+
+    @property
+    def kind(self) -> EntryKind:
+        """Return what an entry is in the catalogue."""
+        return (
+            EntryKind.FILE if self.type == "File" and not self.secondary_files else EntryKind.BUNDLE
+        )
+
+
+class Parameter(Contract):
+    """An input of the workflow other than the data set.
+
+    ``type`` is a CWL type in JSON. ``entries`` describes the entries of a data set of bundles.
+    """
+
+    type: Any
+    default: Any = None
+    required: bool = False
+    doc: str = ""
+    entries: Annotated[DataEntries | None, Field(exclude_if=absent)] = None
+
+
+class Equals(Contract):
+    """The condition that a value equals ``value``."""
+
+    kind: Literal["equals"] = "equals"
+    value: str | int | float | bool | None
+
+
+class OneOf(Contract):
+    """The condition that a value is one of ``values``."""
+
+    kind: Literal["one_of"] = "one_of"
+    values: list[str | int | float | bool]
+
+
+class Between(Contract):
+    """The condition that a value is in a range, bounds included. None is no bound."""
+
+    kind: Literal["between"] = "between"
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+class Glob(Contract):
+    """The condition that a text matches a shell pattern, case-sensitive."""
+
+    kind: Literal["glob"] = "glob"
+    pattern: str
+
+
+Condition = Annotated[Equals | OneOf | Between | Glob, Field(discriminator="kind")]
+
+
+class Require(Contract):
+    """Conditions of a new chain: on size and metadata of the data set, and on parameters."""
+
+    files: Annotated[Condition | None, Field(exclude_if=absent)] = None
+    bytes: Annotated[Condition | None, Field(exclude_if=absent)] = None
+    meta: dict[str, Condition] = Field(default_factory=dict)
+    parameters: dict[str, Condition] = Field(default_factory=dict)
+
+
+class Boundary(Contract):
+    """Shares of the jobs of a task.
+
+    If fewer than ``minimum`` can succeed, the task fails. At ``sufficient``, the task is finished
+    and the rest is canceled.
+    """
+
+    minimum: Share = 1.0
+    sufficient: Share = 1.0
+
+
+#: Errors that are retried only on request, because they would occur again: an exceeded time limit,
+#: too little memory on all nodes, and a missing or broken program.
+Hopeless = Literal["tool_timeout", "out_of_memory", "no_program"]
+
+
+class Retry(Contract):
+    """How jobs of a step are retried.
+
+    ``attempts`` is the maximum number of attempts of each job. ``backoff`` is the time in seconds
+    before the second attempt, and doubles for each further one. ``also`` lists errors that are
+    retried although they are likely to occur again. ``speculate`` allows duplicate attempts of
+    stragglers.
+    """
+
+    attempts: Annotated[int, Field(ge=1, le=100)] = 3
+    backoff: Annotated[float, Field(ge=0.0, le=86_400.0)] = 1.0
+    also: Annotated[list[Hopeless], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+    speculate: Annotated[bool, Field(exclude_if=bool)] = True
+
+
+class MergeGroups(Contract):
+    """How the files of a merge step are grouped, in order.
+
+    At most one of ``files`` and ``bytes`` is given. Without both, one job gets all files. ``tree``
+    merges the outputs of the groups in groups again, until one file is left.
+    """
+
+    files: Annotated[int, Field(ge=1)] | None = None
+    bytes: Annotated[int, Field(ge=1)] | None = None
+    tree: bool = False
+
+
+class Batch(Contract):
+    """The number of entries, in order, in one job. The tool runs once for each entry."""
+
+    files: Annotated[int, Field(ge=1, le=1000)] = 1
+
+
+class Source(Contract):
+    """The source of a step's files: an output of ``step``, or an input of the workflow."""
+
+    step: str | None
+    port: str
+
+
+#: The distance between the file numbers of joined data sets. A file's own number must be less.
+STRIDE = 10**13
+
+
+class NextSource(Contract):
+    """A source whose files follow those of another. ``start`` is added to their numbers."""
+
+    source: Source
+    start: int = 0
+
+
+class StepInput(Contract):
+    """A data set that a step reads.
+
+    If ``optional`` is true, the tool runs also without a file (CWL: ``File?``). Files of
+    ``next_sources`` follow those of ``source``. ``pick`` takes one of all these files.
+    """
+
+    port: str
+    source: Source
+    next_sources: list[NextSource] = Field(default_factory=list)
+    pick: Pick | None = None
+    mode: InputMode
+    optional: bool = False
+    kind: EntryKind = EntryKind.FILE
+
+    @property
+    def sources(self) -> list[Source]:
+        """Return all sources of the input, in order."""
+        return [self.source, *(further.source for further in self.next_sources)]
+
+
+def main_input_mode(mode: TaskMode) -> InputMode:
+    """Return what a job gets of the main input."""
+    return InputMode.ALL if mode is TaskMode.MERGE else InputMode.EACH
+
+
+def mode_on_the_wire(wire: Wire) -> InputMode:
+    """Return what a job gets of the main input of a flat step or task, which may be invalid."""
+    return main_input_mode(TaskMode.MERGE if wire.get("mode") == TaskMode.MERGE else TaskMode.MAP)
+
+
+class ParameterRef(Contract):
+    """An argument that has the value of a workflow parameter."""
+
+    kind: Literal["parameter"] = "parameter"
+    name: str
+
+
+class Constant(Contract):
+    """An argument with a fixed value (the ``default`` of the step input)."""
+
+    kind: Literal["constant"] = "constant"
+    value: Any
+
+
+Argument = Annotated[ParameterRef | Constant, Field(discriminator="kind")]
+
+
+class StepOutput(Contract):
+    """An output of a step.
+
+    If ``optional`` is true, the tool may write nothing (CWL: ``File?``), so the step is a filter.
+    If ``spread`` is true, the step has one job that writes a list. Each item becomes an entry.
+    """
+
+    port: str
+    optional: bool = False
+    kind: EntryKind = EntryKind.FILE
+    spread: bool = False
+
+
+class PlanStep(FlatContract):
+    """A step of the workflow.
+
+    The step scatters over the data sets with mode ``EACH`` and the lists at ``needs.items``, which
+    are among the ``arguments``. If no data set determines the jobs, the main input is the chain's
+    data set, with mode ``NONE``. ``tool`` is the CommandLineTool as a self-contained CWL document
+    in JSON. The stored form has the main input in ``source`` and ``data_*``, others in
+    ``side_inputs``.
+    """
+
+    name: str
+    doc: str = ""
+    mode: TaskMode
+    #: The first is the main input. Jobs are made of its files.
+    inputs: Annotated[
+        list[StepInput],
+        Field(min_length=1),
+        FlattenedField(
+            called={
+                "port": "data_port",
+                "mode": "data_mode",
+                "optional": "data_optional",
+                "kind": "data_kind",
+            },
+            further="side_inputs",
+            implied={"mode": mode_on_the_wire},
+        ),
+    ]
+    #: The step runs on single values. It has exactly one job, even if there is no file.
+    single: bool = False
+    arguments: dict[str, Argument] = Field(default_factory=dict)
+    outputs: Annotated[list[StepOutput], Field(min_length=1)]
+    tool: dict[str, Any]
+    boundary: Boundary = Boundary()
+    retry: Retry = Retry()
+    rank: float = 1.0
+    groups: MergeGroups = MergeGroups()
+    batch: Batch = Batch()
+    #: ``dataset`` makes the step wait for the whole data set (no dataflow scheduling).
+    flow: Annotated[Literal["dataset"] | None, Field(exclude_if=absent)] = None
+    needs: Annotated[Needs, FlattenedField()] = Needs()
+    #: Ports whose combinations are jobs. The last port varies fastest. Without such ports, entries
+    #: with the same number belong together.
+    cross: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+    #: Entries at the same position belong together, not those with the same number.
+    by_place: Annotated[bool, Field(exclude_if=operator.not_)] = False
+
+    @property
+    def in_words(self) -> str:
+        """Return the mode and the checkpoint of the step for people."""
+        kept = self.needs.checkpoint
+        return f"{self.mode.value}, {kept.words}" if kept else self.mode.value
+
+    @property
+    def main_input(self) -> StepInput:
+        """Return the input that jobs are made of."""
+        return self.inputs[0]
+
+    @property
+    def takes_as_they_come(self) -> bool:
+        """Return whether jobs can be created before all input files exist."""
+        in_parts = self.mode is TaskMode.MAP or self.groups != MergeGroups()
+        by_number = not self.cross and not self.needs.items and not self.by_place
+        return in_parts and by_number and not self.single and self.flow is None
+
+    @property
+    def inputs_that_come(self) -> list[StepInput]:
+        """Return the inputs of which a job gets one file or one group of files."""
+        if self.mode is TaskMode.MERGE:
+            return [self.main_input]
+        return [given for given in self.inputs if given.mode is InputMode.EACH]
+
+    @property
+    def sources(self) -> list[Source]:
+        """Return the sources of all inputs."""
+        return [source for given in self.inputs for source in given.sources]
+
+
+class PlanOutput(Contract):
+    """An output of the workflow: the data set that ``step`` writes at ``port``.
+
+    If ``single`` is true, the output is one value in CWL, else a list. ``collect`` names the
+    append-only data set that gets the files.
+    """
+
+    name: str
+    step: str
+    port: str
+    kind: EntryKind = EntryKind.FILE
+    single: bool = False
+    collect: Annotated[Collect | None, Field(exclude_if=absent)] = None
+
+
+class Retention(Contract):
+    """What is deleted when a chain has finished.
+
+    ``input`` says what happens to the input data set once the output is safe. Without
+    ``only_copies``, the input is deleted only if it is registered as a copy. ``only_copies`` is
+    true if the template says ``input: delete``. ``logs`` says whether logs of a step are deleted
+    with its output. They stay if a job of the step failed, or if the step wrote an output of the
+    workflow.
+    """
+
+    input: Literal["delete", "keep"] = "delete"
+    only_copies: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    logs: Literal["delete", "keep"] = "delete"
+
+
+class Plan(Contract):
+    """The plan of a template. Without ``data_input``, a chain has no data set, only values."""
+
+    name: str
+    doc: str = ""
+    cwl_version: str
+    data_input: str
+    data_entries: DataEntries = DataEntries()
+    parameters: dict[str, Parameter] = Field(default_factory=dict)
+    match: dict[str, Condition] = Field(default_factory=dict)
+    #: The trigger. ``match`` then applies to the append-only data sets whose slices it takes.
+    due: Annotated[Trigger | None, Field(exclude_if=absent)] = None
+    priority: int = 0
+    bind: dict[str, str] = Field(default_factory=dict)
+    #: Parameters whose values are secrets. Nobody gives values for them.
+    secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
+        default_factory=dict
+    )
+    #: Parameters whose values are files of assets, unless a request gives other values.
+    assets: Annotated[dict[str, AssetRef], Field(exclude_if=operator.not_)] = Field(
+        default_factory=dict
+    )
+    require: Annotated[Require | None, Field(exclude_if=absent)] = None
+    retention: Retention = Retention()
+    #: In document order, without cycles.
+    steps: Annotated[list[PlanStep], Field(min_length=1)]
+    outputs: Annotated[list[PlanOutput], Field(min_length=1)]
+
+    @property
+    def takes_dataset(self) -> bool:
+        """Return whether a chain needs a data set."""
+        return bool(self.data_input)
+
+    @property
+    def file_parameters(self) -> list[str]:
+        """Return the parameters with files, which steps read as data sets (by ``Source.port``)."""
+        return [
+            name
+            for name, parameter in self.parameters.items()
+            if parameter.type in ("File", "Directory", FILES, DIRECTORIES) or name in self.assets
+        ]
+
+    @property
+    def dataset_parameters(self) -> list[str]:
+        """Return the file parameters whose value is a whole data set, given for each chain."""
+        return [
+            name
+            for name in self.file_parameters
+            if self.parameters[name].type in (FILES, DIRECTORIES) and name not in self.assets
+        ]
+
+    def step(self, name: str) -> PlanStep:
+        """Return the step of this name, or raise ``KeyError``."""
+        for step in self.steps:
+            if step.name == name:
+                return step
+        raise KeyError(name)
+
+    def depth(self, name: str) -> int:
+        """Return the number of steps before this step, on the longest path to it."""
+        known: dict[str, int] = {}
+
+        def of(name: str) -> int:
+            if name not in known:
+                before = {source.step for source in self.step(name).sources if source.step}
+                known[name] = max((of(step) + 1 for step in before), default=0)
+            return known[name]
+
+        return of(name)

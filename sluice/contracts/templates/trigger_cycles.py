@@ -1,0 +1,109 @@
+"""Trigger cycles: templates whose triggers would start each other for ever.
+
+Each template takes what the template before collects. The intake stops such chains, and people are
+told why.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
+from sluice.contracts.templates.matching import objection
+from sluice.contracts.templates.plan import Plan
+from sluice.contracts.templates.templates import Template
+
+
+def feeds(giver: Plan, taker: Plan) -> bool:
+    """Return whether the outputs of ``giver`` are collected where ``taker`` takes slices.
+
+    Groups are not considered.
+    """
+    if taker.due is None or not taker.takes_dataset:
+        return False
+    return any(
+        objection(taker, {"name": output.collect.name, "type": output.collect.type}) is None
+        for output in giver.outputs
+        if output.collect is not None
+    )
+
+
+def cycle_of(template: Template, templates: Sequence[Template]) -> list[Template]:
+    """Return the shortest trigger cycle of a template, or an empty list.
+
+    Args:
+        template: The first and the last template of the cycle.
+        templates: The latest versions of the enabled templates, with ``template``.
+    """
+    ways, seen = deque([[template]]), set[str]()
+    while ways:
+        way = ways.popleft()
+        for other in templates:
+            if not feeds(way[-1].plan, other.plan):
+                continue
+            if other.name == template.name:
+                return [*way, other]
+            if other.name not in seen:
+                seen.add(other.name)
+                ways.append([*way, other])
+    return []
+
+
+def cycle_text(ring: Sequence[Template], visibility: Visibility = ALL) -> str:
+    """Return a cycle as text, as in ``la → lb → la``.
+
+    Templates that ``visibility`` does not include are not named.
+    """
+    return " → ".join(
+        each.name
+        if visibility.sees(each.group, each.shared_with)
+        else "a template of another group"
+        for each in ring
+    )
+
+
+def why_cycle(
+    template: Template,
+    one: AppendOnlyDataset,
+    templates: Sequence[Template],
+    *,
+    most: int,
+    visibility: Visibility = ALL,
+) -> str | None:
+    """Return why the new files of a data set do not start a template, and what to do.
+
+    Templates that are in no cycle are never stopped, because chains without end always go round a
+    cycle. So a template goes on by itself after a person has broken its cycle.
+
+    Args:
+        template: The template.
+        one: The append-only data set, with generations.
+        templates: The latest versions of the enabled templates.
+        most: The highest generation of chains in a cycle.
+        visibility: The templates that the text may name.
+
+    Returns:
+        The reason, or None if the template may start.
+    """
+    before = _generation(template, one)
+    if before < most or one.new_to(template.name) <= 0:
+        return None
+    ring = cycle_of(template, templates)
+    if not ring:
+        return None
+    return (
+        f"it does not begin by itself: {counted(before, 'chain')} have begun so, each on what the"
+        f" one before gave, and templates form a ring: {cycle_text(ring, visibility)}."
+        f" Disable one of them (sluice template disable {template.name}), or publish it so that it"
+        " collects elsewhere: the others then go on. By hand it can be started on any data set"
+        f" (sluice chain start DATASET {template.name}). Where the ring is meant, let"
+        f" SLUICE_INTAKE_GENERATIONS be more than {most}"
+    )
+
+
+def _generation(template: Template, one: AppendOnlyDataset) -> int:
+    """Return the highest generation of the files that the template would get."""
+    due, reader = template.plan.due, one.reader(template.name)
+    takes_all = due is not None and due.every is not None and due.every.all
+    return one.generation if reader is None or takes_all else reader.generation

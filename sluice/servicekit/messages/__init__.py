@@ -1,0 +1,1 @@
+"""Consumers, the outbox and queues."""

@@ -1,0 +1,1 @@
+"""Processes, components, loops and logging."""

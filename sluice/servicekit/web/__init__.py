@@ -1,0 +1,1 @@
+"""The HTTP server, its limits and its answers."""

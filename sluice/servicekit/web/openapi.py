@@ -1,0 +1,85 @@
+"""Corrections of the OpenAPI document that FastAPI makes.
+
+Error responses get the media type of problems (RFC 9457). The definitions in the schema of a body
+that a route parses itself move to the components. Schemas that nothing refers to are removed: they
+remain when objects are nested in code and flat on the wire (``sluice.contracts.common.wire``).
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+from fastapi import FastAPI
+
+PROBLEM_JSON = "application/problem+json"
+_COMPONENTS = "#/components/schemas/"
+_PROBLEM = {"$ref": f"{_COMPONENTS}Problem"}
+
+
+def complete_document(app: FastAPI) -> None:
+    """Correct the OpenAPI document of an application."""
+    made = app.openapi
+
+    def openapi() -> dict[str, Any]:
+        document = made()
+        for operations in document["paths"].values():
+            for operation in operations.values():
+                for answer in operation["responses"].values():
+                    _name_problem(answer.get("content", {}))
+                for body in operation.get("requestBody", {}).get("content", {}).values():
+                    body["schema"] = _lift_definitions(
+                        body["schema"], document["components"]["schemas"]
+                    )
+        remove_unused_schemas(document)
+        return document
+
+    app.openapi = openapi  # type: ignore[method-assign] # FastAPI's own way to another document
+
+
+def remove_unused_schemas(document: dict[str, Any]) -> None:
+    """Remove schemas that nothing in an OpenAPI or AsyncAPI document refers to."""
+    schemas = document["components"]["schemas"]
+    beside = {name: part for name, part in document["components"].items() if name != "schemas"}
+    found: set[str] = set()
+    ahead: list[Any] = [{**document, "components": beside}]
+    while ahead:
+        new = set(_named_schemas(ahead.pop())) - found
+        found |= new
+        ahead.extend(schemas[name] for name in new)
+    document["components"]["schemas"] = {
+        name: schema for name, schema in schemas.items() if name in found
+    }
+
+
+def _named_schemas(part: Any) -> Iterator[str]:
+    """Yield the names of the component schemas that ``part`` refers to."""
+    if isinstance(part, dict):
+        reference = part.get("$ref")
+        if isinstance(reference, str) and reference.startswith(_COMPONENTS):
+            yield reference.removeprefix(_COMPONENTS)
+    inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    for each in inside:
+        yield from _named_schemas(each)
+
+
+def _name_problem(content: dict[str, Any]) -> None:
+    for media in [media for media, said in content.items() if said.get("schema") == _PROBLEM]:
+        content[PROBLEM_JSON] = content.pop(media)
+
+
+def _lift_definitions(schema: dict[str, Any], components: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema without ``$defs``, which move to the components."""
+    for name, definition in schema.get("$defs", {}).items():
+        components.setdefault(name, _refer(definition))
+    lifted: dict[str, Any] = _refer({key: value for key, value in schema.items() if key != "$defs"})
+    return lifted
+
+
+def _refer(part: Any) -> Any:
+    if isinstance(part, dict):
+        return {
+            key: value.replace("#/$defs/", _COMPONENTS)
+            if key == "$ref" and isinstance(value, str)
+            else _refer(value)
+            for key, value in part.items()
+        }
+    return [_refer(item) for item in part] if isinstance(part, list) else part

@@ -1,0 +1,235 @@
+"""Checks of requests before any application sees them: host, origin, size and duration.
+
+The guard stands at the network, so that services of one process call each other without it.
+"""
+
+import asyncio
+import socket
+from collections.abc import Collection
+
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from sluice.contracts.common.problems import PROBLEM_TYPE, Problem
+from sluice.servicekit.web.csrf import comes_from_elsewhere
+from sluice.servicekit.web.http import problem_response
+from sluice.servicekit.web.refused_requests import Refusals
+from sluice.servicekit.web.request_bodies import BodyMemory, NoRoom, RequestBody
+from sluice.servicekit.web.request_limits import Limits
+from sluice.visible_text import quoted
+
+#: Names of this machine. Who sends to them is on it.
+LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
+#: Addresses that mean all interfaces and are not names to send to.
+_ANY = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not listened on
+#: A parsed value takes up to 200 bytes; the shortest, ``[],``, takes three bytes in a body.
+BYTES_A_VALUE = 16
+#: Seconds for which the rest of a refused body is read and dropped, so that the client reads the
+#: response.
+LINGER = 2.0
+
+
+class _RequestRefused(Exception):
+    def __init__(
+        self, status: int, slug: str, title: str, detail: str, *, read: bool = False
+    ) -> None:
+        """Make the error. ``read`` means that the whole body has already been read."""
+        super().__init__(detail)
+        self.read = read
+        self.problem = Problem(type=PROBLEM_TYPE + slug, title=title, status=status, detail=detail)
+
+
+class _ClientDisconnected(Exception):
+    """The client disconnected before the request was complete."""
+
+
+class Guard:
+    """ASGI middleware that refuses unacceptable requests."""
+
+    def __init__(
+        self, app: ASGIApp, limits: Limits, *, bound: Collection[str], refusals: Refusals
+    ) -> None:
+        """Set up the guard.
+
+        Args:
+            app: The application.
+            limits: The limits on requests.
+            bound: The addresses that the server listens on.
+            refusals: Counts refused requests.
+        """
+        self._app = app
+        self._limits = limits
+        self._names = LOOPBACK | limits.hosts | ({socket.gethostname().lower(), *bound} - _ANY)
+        self._refusals = refusals
+        self._room = BodyMemory(limits.body)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Check and read a request, then pass it on, or refuse it."""
+        if scope["type"] != "http":  # no application here answers anything else
+            return
+        headers = dict[bytes, list[bytes]]()
+        for name, value in scope["headers"]:
+            headers.setdefault(name, []).append(value)
+        body, held = bytearray(), RequestBody()
+        try:
+            self._check_host(headers.get(b"host", []), scope)
+            _check_origin(scope)
+            if _has_body(headers):
+                await self._read(receive, body, held, announced=headers.get(b"content-length", []))
+                receive, send = _replay(bytes(body), receive), self._room.until_answered(held, send)
+                body.clear()
+            await self._app(scope, receive, send)
+        except _RequestRefused as refusal:
+            body.clear()
+            self._room.leave(held)
+            self._refusals.add(
+                refusal.problem.status,
+                refusal.problem.detail,
+                peer=_peer(scope),
+                path=scope["path"],
+            )
+            if not refusal.read:
+                await _throw_away(receive)
+            response = problem_response(refusal.problem)
+            response.headers["connection"] = "close"
+            await response(scope, receive, send)
+        except _ClientDisconnected:
+            pass
+        finally:
+            self._room.leave(held)
+
+    def _check_host(self, given: list[bytes], scope: Scope) -> None:
+        """Check that the request names this service as its host.
+
+        This prevents DNS rebinding: a page of another site under a name that leads here. The
+        address of the connection itself is accepted, too.
+        """
+        host = host_of(given[0].decode("latin-1")) if len(given) == 1 else ""
+        if host in self._names or "*" in self._names or (host and host == _address(scope)):
+            return
+        what = (
+            f"{quoted(host)} is no name of this service"
+            if host
+            else "the request does not say to which host it is sent"
+        )
+        raise _RequestRefused(
+            421,
+            "wrong-host",
+            "Sent to another host",
+            f"{what}: it answers to {', '.join(sorted(self._names))} and the address that it is"
+            f" reached at; further names belong into {self._limits.settings}HOSTS",
+        )
+
+    async def _read(
+        self, receive: Receive, body: bytearray, held: RequestBody, *, announced: list[bytes]
+    ) -> None:
+        """Read the whole body before the application sees the request.
+
+        A slow client keeps no thread busy, and an oversized body is never stored.
+        """
+        if announced and (not announced[0].isdigit() or int(announced[0]) > self._limits.body):
+            raise self._too_large()
+        try:
+            async with asyncio.timeout(self._limits.body_seconds) as held.arriving:
+                while await self._read_part(receive, body, held):
+                    pass
+        except (TimeoutError, NoRoom):
+            raise self._no_room() if held.dismissed else self._too_slow() from None
+        finally:
+            held.arriving = None
+        if held.dismissed:
+            raise self._no_room()
+        if (
+            body.count(b",") + body.count(b"[") + body.count(b"{")
+            > self._limits.body // BYTES_A_VALUE
+        ):
+            raise self._too_large(values=True)
+
+    async def _read_part(self, receive: Receive, body: bytearray, held: RequestBody) -> bool:
+        """Read the next part of a body and return whether there is more.
+
+        Raises:
+            NoRoom: The body has to be dropped.
+        """
+        message = await receive()
+        if message["type"] != "http.request":
+            raise _ClientDisconnected
+        body += message.get("body", b"")
+        if len(body) > self._limits.body:
+            raise self._too_large()
+        self._room.take(held, len(body))
+        return bool(message.get("more_body", False))
+
+    def _no_room(self) -> _RequestRefused:
+        return _RequestRefused(
+            503, "not-available", "Not available now", "too many large requests at once; try again"
+        )
+
+    def _too_slow(self) -> _RequestRefused:
+        detail = (
+            f"the body did not arrive within {self._limits.body_seconds:g} s"
+            f" ({self._limits.settings}BODY_SECONDS)"
+        )
+        return _RequestRefused(408, "too-slow", "The request came too slowly", detail)
+
+    def _too_large(self, *, values: bool = False) -> _RequestRefused:
+        most = self._limits.body
+        what = f"{most // BYTES_A_VALUE} values" if values else f"{most} bytes"
+        setting = f"{self._limits.settings}LARGEST_BODY"
+        sentence = f"a request has at most {what} ({setting}): send it in parts"
+        return _RequestRefused(413, "too-large", "Larger than allowed", sentence, read=values)
+
+
+def _check_origin(scope: Scope) -> None:
+    """Check that no page of another site sends a changing request."""
+    if comes_from_elsewhere(scope["method"], Headers(scope=scope)):
+        detail = "a page of another site may not change anything here"
+        raise _RequestRefused(
+            403, "foreign-request", "Not sent from a page of this service", detail
+        )
+
+
+def host_of(header: str) -> str:
+    """Return the name in a ``Host`` header without its port, or an empty string."""
+    host = header.strip().lower()
+    if host.startswith("["):
+        return host[1:].partition("]")[0]
+    return host.partition(":")[0].rstrip(".")
+
+
+def _address(scope: Scope) -> str:
+    """Return the address that was connected to.
+
+    A dual-stack server gives IPv4 addresses in their IPv6 form.
+    """
+    address: str = (scope.get("server") or ("",))[0]
+    return address.lower().removeprefix("::ffff:")
+
+
+def _peer(scope: Scope) -> str:
+    return str((scope.get("client") or ("",))[0])
+
+
+def _has_body(headers: dict[bytes, list[bytes]]) -> bool:
+    return b"transfer-encoding" in headers or headers.get(b"content-length", [b"0"]) != [b"0"]
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """Return a ``receive`` that gives the whole body and then the events of the connection."""
+    given: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def replay() -> Message:
+        return given.pop() if given else await receive()
+
+    return replay
+
+
+async def _throw_away(receive: Receive) -> None:
+    try:
+        async with asyncio.timeout(LINGER):
+            while True:
+                message = await receive()
+                if message["type"] != "http.request" or not message.get("more_body", False):
+                    return
+    except TimeoutError:
+        return

@@ -1,0 +1,62 @@
+"""The intermediate data sets whose files are released one by one.
+
+Each file is released as soon as all downstream steps are done with it, instead of all files at the
+end. The data set must be no workflow output and must be written in this very chain. (A data set
+that a rerun took over belongs to two chains.) All its downstream steps must stream it, each by
+inputs that give each job a file or group of its own.
+
+A step that needs the whole data set keeps all of it until the end: a merge of everything, an input
+that all jobs get, or ``sluice:flow: dataset``.
+"""
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from sluice.contracts.templates.plan import Plan, PlanStep, Source
+from wfms.chains.domain.chain import ChainView
+from wfms.chains.domain.graph import output_ports, readers
+
+
+def early_released_inputs(
+    chain: ChainView, step: PlanStep, sources: Mapping[Source, UUID]
+) -> dict[UUID, int]:
+    """Return the data sets read by the step whose files are released one by one.
+
+    Args:
+        chain: The chain.
+        step: The step that reads.
+        sources: The data sets of its sources.
+
+    Returns:
+        The number of steps that read each data set, whether their tasks were sent or not.
+    """
+    found = {}
+    for source in step.sources:
+        if source.step is None or chain.steps[source.step].taken_from is not None:
+            continue
+        who = readers_of_files(chain.plan, source.step, source.port)
+        if who:
+            found[sources[source]] = who
+    return found
+
+
+def readers_of_files(plan: Plan, step: str, port: str) -> int:
+    """Return how many steps read ``port`` of ``step``; 0 if its files are kept until the end."""
+    who = readers(plan, step, port)
+    source = Source(step=step, port=port)
+    passes = (step, port) not in output_ports(plan) and all(
+        reads_by_file(reader, source) for reader in who
+    )
+    return len(who) if passes else 0
+
+
+def reads_by_file(reader: PlanStep, source: Source) -> bool:
+    """Return whether each job of the step gets files of this source that no other job gets."""
+    given = [read for read in reader.inputs if source in read.sources]
+    return reader.takes_as_they_come and all(
+        read in reader.inputs_that_come
+        and not read.next_sources
+        and read.pick is None
+        and not read.optional
+        for read in given
+    )

@@ -1,1 +1,0 @@
-"""The HTTP interface of the operator service."""

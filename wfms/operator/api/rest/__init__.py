@@ -1,1 +1,0 @@
-"""The REST interface of the operator service."""

@@ -1,0 +1,1 @@
+"""Assets: upload, versions and removal."""

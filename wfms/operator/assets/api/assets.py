@@ -1,0 +1,155 @@
+"""``/api/v1/assets``: models and configurations of tools.
+
+A client creates a draft of a version and sends its files in pieces. It then completes the draft,
+and the whole version appears at once.
+"""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field, ValidationError
+
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.data.asset_refs import AssetName
+from sluice.contracts.data.assets import (
+    PIECE,
+    Asset,
+    AssetDraft,
+    AssetFile,
+    AssetList,
+    AssetUses,
+    NewAsset,
+    RemovedAsset,
+    StoredAsset,
+)
+from sluice.servicekit.access.policy import policy
+from wfms.operator.assets.usecases.begin_asset import begin_asset
+from wfms.operator.assets.usecases.read_assets import read_asset, read_assets, read_uses
+from wfms.operator.assets.usecases.receive_asset import complete_asset, complete_file, receive_piece
+from wfms.operator.assets.usecases.remove_asset import remove_asset
+from wfms.operator.context import OperatorContext
+from wfms.operator.errors import TooLarge
+from wfms.operator.http.body import read_body
+from wfms.operator.http.route import SHIFT, SUBMITTERS, VIEWERS, Route, refused
+
+
+class AssetPathNames(Contract):
+    """The names in the path of an asset."""
+
+    name: AssetName
+
+
+class AssetRemovalQuery(Contract):
+    """Which versions of an asset are withdrawn.
+
+    Attributes:
+        version: Withdraw only this version.
+    """
+
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+
+
+class PieceQuery(Contract):
+    """Where a piece of a file belongs.
+
+    Attributes:
+        offset: Position in bytes at which the piece begins in its file.
+    """
+
+    offset: Annotated[int, Field(ge=0, lt=10**15)] = 0
+
+
+def _piece() -> bytes:
+    return read_body(PIECE)
+
+
+class AssetRoutes:
+    """The routes of assets."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._database = context.database
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        name = "/assets/<name>"
+        draft = f"{name}/drafts/<uuid:draft>"
+        file = f"{draft}/files/<int:number>"
+        return [
+            Route("GET", "/assets", self.list, VIEWERS,
+                  "Lists assets with their versions, also those that were taken back.",
+                  answer=AssetList),
+            Route("GET", name, self.read, policy(Role.VIEWER, CallingService.CHAINS),
+                  "Reads the versions of an asset; new chains get the newest not taken back.",
+                  answer=Asset, errors=(NotFound,)),
+            Route("GET", f"{name}/uses", self.uses, VIEWERS,
+                  "Says which chains were given which version.",
+                  answer=AssetUses, errors=(NotFound,)),
+            Route("DELETE", name, self.remove, SHIFT,
+                  "Takes versions back: no new chain gets them; files go when no chain needs them.",
+                  answer=RemovedAsset, query=AssetRemovalQuery, errors=(NotFound,)),
+            Route("POST", f"{name}/drafts", self.begin, SUBMITTERS,
+                  "Begins a version: says which files are to be sent, or which version has them.",
+                  answer=AssetDraft, status=201, body=NewAsset,
+                  errors=(NotFound, Conflict, Unprocessable)),
+            Route("PUT", file, self.receive, SUBMITTERS,
+                  "Takes a piece of a file, at most 8 MiB.",
+                  status=204, query=PieceQuery, read=_piece, sends_bytes=True,
+                  errors=(NotFound, Conflict, Unprocessable, TooLarge)),
+            Route("POST", file, self.complete_file, SUBMITTERS,
+                  "Says that a file has been sent: it is verified.",
+                  answer=AssetFile, errors=(NotFound, Conflict, Unprocessable)),
+            Route("POST", draft, self.complete, SUBMITTERS,
+                  "Says that all files have been sent: they are the next version, or one there is.",
+                  answer=StoredAsset, errors=(NotFound, Conflict)),
+        ]  # fmt: skip
+
+    async def list(self) -> AssetList:
+        """List all assets."""
+        return AssetList(assets=await read_assets(self._database))
+
+    async def read(self, name: str) -> Asset:
+        """Return an asset with its versions."""
+        return await read_asset(self._database, name)
+
+    async def uses(self, name: str) -> AssetUses:
+        """Return the chains that use each version of an asset."""
+        return await read_uses(self._context, name)
+
+    async def remove(self, name: str, query: AssetRemovalQuery) -> RemovedAsset:
+        """Withdraw one version of an asset, or all."""
+        return await remove_asset(self._context, name, version=query.version)
+
+    async def begin(self, name: str, body: NewAsset) -> AssetDraft:
+        """Create a draft of a version."""
+        return await begin_asset(self._context, require_name(name), body)
+
+    async def receive(
+        self, name: str, *, draft: UUID, number: int, query: PieceQuery, body: bytes
+    ) -> None:
+        """Store a piece of a file."""
+        await receive_piece(
+            self._context, name, draft, number=number, offset=query.offset, data=body
+        )
+
+    async def complete_file(self, name: str, draft: UUID, number: int) -> AssetFile:
+        """Verify a file that has been sent completely."""
+        return await complete_file(self._context, name, draft, number=number)
+
+    async def complete(self, name: str, draft: UUID) -> StoredAsset:
+        """Turn a complete draft into a version."""
+        return await complete_asset(self._context, name, draft)
+
+
+def require_name(name: str) -> str:
+    """Return ``name`` if it is a valid name of an asset.
+
+    Raises:
+        RequestRefused: No asset can have this name.
+    """
+    try:
+        return AssetPathNames(name=name).name
+    except ValidationError as error:
+        raise refused("path", error) from error

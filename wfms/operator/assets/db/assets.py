@@ -1,0 +1,231 @@
+"""The tables ``assets`` and ``asset_drafts``, and their statements."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from sluice.contracts.data.assets import AssetCheck, AssetFile, AssetVersion, NewAssetFile
+from sluice.servicekit.database import Connection
+
+LOCK_NAME = """
+-- Only one transaction at a time stores or withdraws a version of this asset.
+SELECT pg_advisory_xact_lock(hashtextextended('asset ' || $1, 0))
+"""
+
+_COLUMNS = """name, version, digest, dataset_uid, files, note, check_tool, created_at, removed_at,
+    deleted_at"""
+
+SELECT_ALL = f"SELECT {_COLUMNS} FROM assets ORDER BY name, version DESC"
+
+SELECT_NAMED = f"SELECT {_COLUMNS} FROM assets WHERE name = $1 ORDER BY version DESC"
+
+SELECT_BY_DATASET = f"SELECT {_COLUMNS} FROM assets WHERE dataset_uid = $1"
+
+SELECT_CONTENT = f"""
+-- The available version with exactly this content.
+SELECT {_COLUMNS} FROM assets WHERE name = $1 AND digest = $2 AND removed_at IS NULL
+"""
+
+COUNT_CONTENT = """
+-- How often this content was withdrawn. Its files were deleted each time.
+SELECT count(*) FROM assets WHERE name = $1 AND digest = $2 AND removed_at IS NOT NULL
+"""
+
+INSERT_VERSION = f"""
+-- Numbers of withdrawn versions are not used again.
+INSERT INTO assets (name, version, digest, dataset_uid, files, note, check_tool)
+SELECT $1, coalesce(max(version), 0) + 1, $2, $3, $4, $5, $6 FROM assets WHERE name = $1
+RETURNING {_COLUMNS}
+"""
+
+REMOVE = f"""
+-- Withdraw all versions, or only $2.
+UPDATE assets SET removed_at = now()
+WHERE name = $1 AND ($2::integer IS NULL OR version = $2) AND removed_at IS NULL
+RETURNING {_COLUMNS}
+"""
+
+SELECT_TO_DELETE = f"""
+SELECT {_COLUMNS} FROM assets WHERE removed_at IS NOT NULL AND deleted_at IS NULL
+ORDER BY removed_at LIMIT $1
+"""
+
+MARK_DELETED = """
+UPDATE assets SET deleted_at = now()
+WHERE dataset_uid = $1 AND removed_at IS NOT NULL AND deleted_at IS NULL
+"""
+
+INSERT_DRAFT = """
+-- Two uploads of the same files share one draft.
+INSERT INTO asset_drafts (dataset_uid, name, files, note, check_tool) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (dataset_uid) DO UPDATE SET
+    touched_at = now(), check_tool = coalesce(excluded.check_tool, asset_drafts.check_tool)
+WHERE asset_drafts.given_up_at IS NULL
+RETURNING dataset_uid
+"""
+
+SELECT_DRAFT = """
+SELECT dataset_uid, name, files, note, check_tool FROM asset_drafts
+WHERE dataset_uid = $1 AND name = $2 AND given_up_at IS NULL
+"""
+
+TOUCH_DRAFT = "UPDATE asset_drafts SET touched_at = now() WHERE dataset_uid = $1"
+
+LOCK_DRAFT = f"{SELECT_DRAFT} FOR UPDATE"
+
+GIVE_UP = "UPDATE asset_drafts SET given_up_at = now() WHERE dataset_uid = $1"
+
+GIVE_UP_STALE = """
+-- Give up drafts that nobody has continued for $1. Return given-up drafts until their data sets are
+-- being deleted.
+WITH stale AS (
+    UPDATE asset_drafts SET given_up_at = now()
+    WHERE given_up_at IS NULL AND touched_at < now() - $1::interval
+)
+SELECT dataset_uid FROM asset_drafts WHERE given_up_at IS NOT NULL LIMIT $2
+"""
+
+DELETE_DRAFT = "DELETE FROM asset_drafts WHERE dataset_uid = $1"
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A version whose files are being sent; ``uid`` is the uid of its data set."""
+
+    uid: UUID
+    name: str
+    files: list[NewAssetFile]
+    note: str
+    check: AssetCheck | None
+
+
+async def lock_asset(connection: Connection, name: str) -> None:
+    """Lock an asset until the transaction ends."""
+    await connection.execute(LOCK_NAME, name)
+
+
+async def all_versions(connection: Connection) -> list[AssetVersion]:
+    """Return all versions, by name, the newest version of each asset first."""
+    return [_version(row) for row in await connection.fetch(SELECT_ALL)]
+
+
+async def versions_of(connection: Connection, name: str) -> list[AssetVersion]:
+    """Return the versions of an asset, the newest first."""
+    return [_version(row) for row in await connection.fetch(SELECT_NAMED, name)]
+
+
+async def version_with(connection: Connection, name: str, digest: str) -> AssetVersion | None:
+    """Return the version with this content that has not been removed."""
+    return _one(await connection.fetchrow(SELECT_CONTENT, name, bytes.fromhex(digest)))
+
+
+async def version_in(connection: Connection, dataset: UUID) -> AssetVersion | None:
+    """Return the version whose files the data set has, even if the version was removed."""
+    return _one(await connection.fetchrow(SELECT_BY_DATASET, dataset))
+
+
+async def times_removed(connection: Connection, name: str, digest: str) -> int:
+    """Return how many versions with this content were removed."""
+    return int(await connection.fetchval(COUNT_CONTENT, name, bytes.fromhex(digest)) or 0)
+
+
+async def insert_version(
+    connection: Connection, draft: Draft, *, digest: str, files: Sequence[AssetFile]
+) -> AssetVersion:
+    """Store a draft as the next version of its asset.
+
+    Precondition: the asset is locked, and no version with this content is available.
+    """
+    row = await connection.fetchrow(
+        INSERT_VERSION,
+        draft.name,
+        bytes.fromhex(digest),
+        draft.uid,
+        [file.model_dump(mode="json") for file in files],
+        draft.note,
+        draft.check and draft.check.model_dump(mode="json"),
+    )
+    return _version(row)
+
+
+async def mark_removed(
+    connection: Connection, name: str, *, version: int | None
+) -> list[AssetVersion]:
+    """Mark one version, or with None all versions, as removed; return those just marked."""
+    return [_version(row) for row in await connection.fetch(REMOVE, name, version)]
+
+
+async def versions_to_delete(connection: Connection, *, limit: int) -> list[AssetVersion]:
+    """Return removed versions whose files still exist, the earliest removed first."""
+    return [_version(row) for row in await connection.fetch(SELECT_TO_DELETE, limit)]
+
+
+async def mark_deleted(connection: Connection, dataset: UUID) -> None:
+    """Record that the DMS has taken over the deletion of a removed version's files."""
+    await connection.execute(MARK_DELETED, dataset)
+
+
+async def keep_draft(connection: Connection, draft: Draft) -> bool:
+    """Store a draft, or renew the one that exists; return False if it was abandoned."""
+    files = [file.model_dump(mode="json") for file in draft.files]
+    check = draft.check and draft.check.model_dump(mode="json")
+    kept = await connection.fetchval(INSERT_DRAFT, draft.uid, draft.name, files, draft.note, check)
+    return kept is not None
+
+
+async def draft_of(
+    connection: Connection, uid: UUID, name: str, *, lock: bool = False
+) -> Draft | None:
+    """Return a draft that has not been abandoned; ``lock`` locks its row."""
+    row = await connection.fetchrow(LOCK_DRAFT if lock else SELECT_DRAFT, uid, name)
+    if row is None:
+        return None
+    files = [NewAssetFile.model_validate(file) for file in row["files"]]
+    return Draft(row["dataset_uid"], row["name"], files, row["note"], _check(row))
+
+
+async def touch_draft(connection: Connection, uid: UUID) -> None:
+    """Record that a client still sends the draft."""
+    await connection.execute(TOUCH_DRAFT, uid)
+
+
+async def give_up_draft(connection: Connection, uid: UUID) -> None:
+    """Mark a draft as abandoned, so that its data set gets deleted."""
+    await connection.execute(GIVE_UP, uid)
+
+
+async def give_up_stale(connection: Connection, *, after: timedelta, limit: int) -> list[UUID]:
+    """Abandon drafts untouched for ``after``; return data sets of abandoned drafts to delete."""
+    return [row["dataset_uid"] for row in await connection.fetch(GIVE_UP_STALE, after, limit)]
+
+
+async def delete_draft(connection: Connection, uid: UUID) -> None:
+    """Delete the row of a draft."""
+    await connection.execute(DELETE_DRAFT, uid)
+
+
+def _check(row: asyncpg.Record) -> AssetCheck | None:
+    return row["check_tool"] and AssetCheck.model_validate(row["check_tool"])
+
+
+def _one(row: asyncpg.Record | None) -> AssetVersion | None:
+    return None if row is None else _version(row)
+
+
+def _version(row: Any) -> AssetVersion:
+    return AssetVersion(
+        name=row["name"],
+        version=row["version"],
+        digest=row["digest"].hex(),
+        dataset_uid=row["dataset_uid"],
+        files=row["files"],
+        note=row["note"],
+        check=_check(row),
+        created_at=row["created_at"],
+        removed_at=row["removed_at"],
+        deleted_at=row["deleted_at"],
+    )

@@ -1,0 +1,83 @@
+"""Errors of assets."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sluice.contracts.common.problems import (
+    Conflict,
+    Finding,
+    NotAvailable,
+    NotFound,
+)
+from sluice.visible_text import quoted
+from wfms.operator.errors import MAX_NAMED
+
+
+class AssetUnknown(NotFound):
+    """The asset, or the version if one is given, does not exist or was removed (``gone``)."""
+
+    def __init__(self, name: str, version: int | None = None, *, gone: bool = False) -> None:
+        subject = (
+            f"asset {quoted(name)}"
+            if version is None
+            else f"version {version} of asset {quoted(name)}"
+        )
+        why = f"{subject} was taken back already" if gone else f"there is no {subject}"
+        command = "list" if version is None and not gone else f"show {name}"
+        super().__init__(f"{why} (`sluice asset {command}` has them all)", name=name)
+
+
+class AssetDraftUnknown(NotFound):
+    """The draft of an asset version, or the file in it, does not exist."""
+
+    def __init__(self, name: str, draft: UUID) -> None:
+        super().__init__(
+            f"nobody sends a version of asset {quoted(name)} as {draft}, with such a file: begin"
+            " anew",
+            name=name,
+        )
+
+
+class AssetFilesMissing(Conflict):
+    """The draft of an asset version is not complete."""
+
+    def __init__(self, name: str, paths: Sequence[str]) -> None:
+        super().__init__(
+            f"of the version of asset {quoted(name)}, {len(paths)} files have not been sent:"
+            f" {', '.join(paths[:MAX_NAMED])}",
+            findings=[Finding(message=f"{path} is missing") for path in paths[:MAX_NAMED]],
+            name=name,
+        )
+
+
+class AssetMoved(Conflict):
+    """Another request changes the same asset at this moment."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"a version of asset {quoted(name)} with these files is being taken back at this"
+            " moment: put it again",
+            name=name,
+        )
+
+
+class NoStorageForAssets(NotAvailable):
+    """No storage accepts assets; ``named`` is the configured one, or empty for any."""
+
+    def __init__(self, named: str) -> None:
+        super().__init__(
+            f"input storage {quoted(named)}, which SLUICE_OPERATOR_ASSET_STORAGE names, takes no"
+            " data"
+            if named
+            else "there is no input storage that takes data, where assets could lie: register one"
+            " with `sluice storage add`"
+        )
+
+
+class NoRoomForAsset(NotAvailable):
+    """No input storage has enough free space."""
+
+    def __init__(self, size: int, storages: Sequence[str]) -> None:
+        super().__init__(
+            f"no input storage has room for {size} bytes: {', '.join(storages)}", size=size
+        )

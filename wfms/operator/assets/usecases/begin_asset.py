@@ -1,0 +1,189 @@
+"""The begin of an asset version: determine which of its files the client must send."""
+
+from collections.abc import Sequence
+from uuid import UUID, uuid4
+
+import structlog
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.access.owners import EVERYONE
+from sluice.contracts.common.naming import file_key
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.common.states import DatasetState, StorageType
+from sluice.contracts.data.asset_refs import MARK, file_name_of
+from sluice.contracts.data.assets import (
+    AssetDraft,
+    AssetFile,
+    AssetVersion,
+    FileToSend,
+    NewAsset,
+    NewAssetFile,
+    PieceAt,
+    digest_of,
+)
+from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile, Storage
+from wfms.operator.assets.db import assets
+from wfms.operator.assets.db.assets import Draft
+from wfms.operator.assets.domain.errors import AssetMoved, NoRoomForAsset, NoStorageForAssets
+from wfms.operator.context import OperatorContext
+from wfms.operator.identity.db.name_owners import NamedKind
+from wfms.operator.identity.usecases.name_owners import take_or_require_name
+
+log = structlog.get_logger(__name__)
+
+#: How many data set names are tried while earlier ones are being deleted.
+TRIES = 20
+
+
+async def begin_asset(context: OperatorContext, name: str, new: NewAsset) -> AssetDraft:
+    """Begin a version of an asset and return the draft with the files that are missing.
+
+    The draft gets an open data set. Files that another version already has are registered in it.
+    If an existing version has exactly these files, that version is returned and nothing is created.
+    Without a check, the check of the newest version is kept. A repeated call resumes the upload.
+
+    Raises:
+        NoStorageForAssets: No writable storage may take assets.
+        NoRoomForAsset: No such storage has enough free space.
+        AssetMoved: Another request changed the asset at the same time.
+        NotAvailable: The DMS does not answer.
+        NameTakenByOthers: The name belongs to somebody else.
+    """
+    files = sorted(new.files, key=lambda file: file.path)
+    digest = _digest(files)
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        await assets.lock_asset(connection, name)
+        versions = await assets.versions_of(connection, name)
+        await take_or_require_name(
+            connection, NamedKind.ASSET, name, new=not versions, group=new.group
+        )
+        if digest and (known := await assets.version_with(connection, name, digest)):
+            return AssetDraft(version=known)
+        removed = await assets.times_removed(connection, name, digest) if digest else 0
+    dataset = await _dataset(context, name, files, digest=digest, removed=removed)
+    given = [each for each in versions if not each.removed_at]
+    check = new.check or (given[0].check if given else None)
+    draft = Draft(dataset.uid, name, files, new.note, check)
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        if not await assets.keep_draft(connection, draft):
+            raise AssetMoved(name)
+    if digest:
+        await _take_known(context.dms, draft, given)
+    missing = await missing_files(context.dms, draft)
+    log.info("asset.begun", asset=name, dataset=str(dataset.uid), missing=len(missing))
+    return AssetDraft(uid=dataset.uid, missing=missing)
+
+
+async def missing_files(dms: DmsClient, draft: Draft) -> list[FileToSend]:
+    """Return the files of the draft that are not complete in the DMS.
+
+    Raises:
+        NotAvailable: The DMS does not answer.
+    """
+    there = {file.name for file in (await dms.files(draft.uid)).files}
+    pieces = await dms.pieces(draft.uid) if len(there) < len(draft.files) else []
+    return [
+        FileToSend(number=number, path=file.path, received=_received(pieces, file.path))
+        for number, file in enumerate(draft.files)
+        if file_name_of(file.path) not in there
+    ]
+
+
+def _received(pieces: Sequence[PieceAt], path: str) -> int:
+    key, end = file_key(file_name_of(path)), 0
+    for piece in pieces:
+        if piece.file == key and piece.offset == end:
+            end += piece.size
+    return end
+
+
+def _digest(files: Sequence[NewAssetFile]) -> str:
+    """Return the digest of the files, or an empty string if a checksum is not known yet."""
+    known = [
+        AssetFile(path=file.path, size=file.size, checksum=file.checksum)
+        for file in files
+        if file.checksum is not None
+    ]
+    return digest_of(known) if len(known) == len(files) else ""
+
+
+async def _dataset(
+    context: OperatorContext,
+    name: str,
+    files: Sequence[NewAssetFile],
+    *,
+    digest: str,
+    removed: int,
+) -> Dataset:
+    """Return the open data set for the files, and register it if it does not exist.
+
+    Its name is derived from its content, so equal uploads, repeated or concurrent, share it.
+    """
+    storage = await _storage(context, sum(file.size for file in files))
+    for number in range(removed, removed + TRIES):
+        label = f"asset.{name}.{f'{digest[:24]}.{number}' if digest else uuid4().hex}"
+        new = NewDataset(
+            name=label,
+            meta={MARK: name},
+            on_demand=True,
+            url=f"{storage.url}/{label}",
+            group=EVERYONE,
+        )
+        try:
+            dataset = await context.dms.register_dataset(new)
+        except Conflict as conflict:  # the data set exists on another storage
+            if "dataset" not in conflict.fields:
+                raise
+            dataset = await context.dms.dataset(UUID(str(conflict.fields["dataset"])))
+        if dataset.state is DatasetState.OPEN:
+            return dataset
+    raise AssetMoved(name)
+
+
+async def _storage(context: OperatorContext, size: int) -> Storage:
+    """Return the storage for the files: the configured one, or that with the most free space.
+
+    The DMS returns storages sorted by free space.
+    """
+    named = context.asset_storage
+    found = [
+        storage
+        for storage in await context.dms.storages(StorageType.INPUT)
+        if not storage.read_only and (not named or storage.name == named)
+    ]
+    if not found:
+        raise NoStorageForAssets(named)
+    for storage in found:
+        if storage.room is None or storage.room >= max(size, 1):
+            return storage
+    raise NoRoomForAsset(size, [storage.name for storage in found])
+
+
+async def _take_known(dms: DmsClient, draft: Draft, versions: Sequence[AssetVersion]) -> None:
+    """Register the files that earlier versions of the asset already have.
+
+    The client need not send them: the catalogue has each file once and keeps it as long as a
+    version uses it. The client sends the files that cannot be registered.
+    """
+    wanted = {file.checksum: number for number, file in enumerate(draft.files)}
+    for version in versions:
+        if not any(file.checksum in wanted for file in version.files):
+            continue
+        for file in (await dms.files(version.dataset_uid)).files:
+            number = wanted.pop(file.checksum, None)
+            if number is None:
+                continue
+            again = NewFile(
+                seq=number,
+                name=file_name_of(draft.files[number].path),
+                size=file.size,
+                checksum=file.checksum,
+                url=file.url,
+                meta={MARK: draft.name},
+            )
+            try:
+                await dms.register_files(draft.uid, [again])
+            except Conflict as conflict:  # the file was just deleted, or just registered
+                log.info("asset.not_taken", file=file.name, reason=conflict.detail)

@@ -1,0 +1,199 @@
+"""The upload of the files of an asset version."""
+
+from uuid import UUID
+
+import structlog
+
+from sluice.contracts.common.problems import Conflict, ServiceError
+from sluice.contracts.data.asset_refs import MARK, file_name_of
+from sluice.contracts.data.assets import (
+    AssetFile,
+    AssetVersion,
+    JoinPieces,
+    NewAssetFile,
+    StoredAsset,
+    digest_of,
+)
+from wfms.operator.assets.db import assets
+from wfms.operator.assets.db.assets import Draft
+from wfms.operator.assets.domain.errors import (
+    AssetDraftUnknown,
+    AssetFilesMissing,
+    AssetMoved,
+    AssetUnknown,
+)
+from wfms.operator.assets.usecases.begin_asset import missing_files
+from wfms.operator.context import OperatorContext
+from wfms.operator.identity.db.name_owners import NamedKind
+from wfms.operator.identity.usecases.name_owners import require_name
+
+log = structlog.get_logger(__name__)
+
+
+async def receive_piece(
+    context: OperatorContext, name: str, uid: UUID, *, number: int, offset: int, data: bytes
+) -> None:
+    """Store a piece of a file of a draft.
+
+    Raises:
+        AssetDraftUnknown: There is no such draft or file.
+        Conflict: The DMS rejects the piece.
+        Unprocessable: The DMS rejects the piece.
+        NotAvailable: The DMS does not answer.
+    """
+    file = await _wanted(context, name, uid, number)
+    try:
+        await context.dms.send_piece(uid, data, file=file_name_of(file.path), offset=offset)
+    except Conflict:
+        # Another client that sends the same files has already completed this one.
+        if await _there(context, uid, file) is None:
+            raise
+    async with context.database.connection() as connection:
+        await assets.touch_draft(connection, uid)
+
+
+async def complete_file(
+    context: OperatorContext, name: str, uid: UUID, *, number: int
+) -> AssetFile:
+    """Verify a file whose pieces were all received, and add it to the draft; idempotent.
+
+    Raises:
+        AssetDraftUnknown: There is no such draft or file.
+        Conflict: Pieces are missing.
+        Unprocessable: The file differs from its announced size or checksum.
+        NotAvailable: The DMS does not answer.
+    """
+    file = await _wanted(context, name, uid, number)
+    wanted = JoinPieces(
+        seq=number,
+        name=file_name_of(file.path),
+        size=file.size,
+        checksum=file.checksum,
+        meta={MARK: name},
+    )
+    try:
+        joined = await context.dms.join_pieces(uid, wanted)
+    except Conflict:
+        if (there := await _there(context, uid, file)) is None:
+            raise
+        return there
+    return AssetFile(path=file.path, size=joined.size, checksum=joined.checksum)
+
+
+async def complete_asset(context: OperatorContext, name: str, uid: UUID) -> StoredAsset:
+    """Turn a complete draft into the next version of the asset; idempotent.
+
+    If another version has the same content, that version is returned and the draft is deleted.
+
+    Raises:
+        AssetDraftUnknown: There is no such draft.
+        AssetFilesMissing: Files of the draft are missing.
+        AssetMoved: The draft was given up at the same time.
+        NotAvailable: Another service does not answer.
+    """
+    draft, stored = await _begun(context, name, uid)
+    if draft is None:
+        assert stored is not None  # noqa: S101 - one of both
+        return await _stored(context, stored, new=False)
+    if missing := await missing_files(context.dms, draft):
+        raise AssetFilesMissing(name, [file.path for file in missing])
+    files = await _files(context, draft)
+    await context.dms.close_dataset(uid, files=len(files))
+    version, new = await _store(context, draft, files)
+    if not new and version.dataset_uid != uid:
+        await give_up(context, uid)
+    log.info("asset.put", asset=name, version=version.version, new=new)
+    return await _stored(context, version, new=new)
+
+
+async def _begun(
+    context: OperatorContext, name: str, uid: UUID
+) -> tuple[Draft | None, AssetVersion | None]:
+    """Return the draft, or the version that was created from it.
+
+    Raises:
+        AssetDraftUnknown: There is neither.
+        NameTakenByOthers: The principal may not change the asset.
+    """
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        await require_name(connection, NamedKind.ASSET, name)
+        draft = await assets.draft_of(connection, uid, name)
+        version = None if draft else await assets.version_in(connection, uid)
+    if draft is None and (version is None or version.name != name or version.removed_at):
+        raise AssetDraftUnknown(name, uid)
+    return draft, version
+
+
+async def _files(context: OperatorContext, draft: Draft) -> list[AssetFile]:
+    found = {file.name: file for file in (await context.dms.files(draft.uid)).files}
+    there = [(wanted.path, found[file_name_of(wanted.path)]) for wanted in draft.files]
+    return [AssetFile(path=path, size=file.size, checksum=file.checksum) for path, file in there]
+
+
+async def _store(
+    context: OperatorContext, draft: Draft, files: list[AssetFile]
+) -> tuple[AssetVersion, bool]:
+    """Return the version and whether it is new; equal concurrent uploads get one version."""
+    digest = digest_of(files)
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        await assets.lock_asset(connection, draft.name)
+        known = await assets.version_with(connection, draft.name, digest)
+        still = await assets.draft_of(connection, draft.uid, draft.name, lock=True)
+        if known is not None:
+            if still is not None and known.dataset_uid != draft.uid:
+                await assets.give_up_draft(connection, draft.uid)
+            return known, False
+        if still is None:
+            raise AssetMoved(draft.name)
+        await assets.delete_draft(connection, draft.uid)
+        return await assets.insert_version(connection, draft, digest=digest, files=files), True
+
+
+async def give_up(context: OperatorContext, uid: UUID) -> None:
+    """Delete the data set of an abandoned draft; the background loop repeats it on failure."""
+    try:
+        await context.chains.delete_asset(uid)
+    except ServiceError as error:
+        log.warning("asset.draft_stays", dataset=str(uid), reason=error.detail)
+        return
+    async with context.database.connection() as connection:
+        await assets.delete_draft(connection, uid)
+
+
+async def _wanted(
+    context: OperatorContext, name: str, uid: UUID, number: int
+) -> NewAssetFile | AssetFile:
+    """Return the file of the draft, or of the version that was created from it.
+
+    Raises:
+        AssetDraftUnknown: There is no such draft or file.
+    """
+    draft, version = await _begun(context, name, uid)
+    files: list[NewAssetFile | AssetFile] = []
+    files += draft.files if draft is not None else []
+    files += version.files if version is not None else []
+    if number >= len(files):
+        raise AssetDraftUnknown(name, uid)
+    return files[number]
+
+
+async def _there(
+    context: OperatorContext, uid: UUID, wanted: NewAssetFile | AssetFile
+) -> AssetFile | None:
+    """Return the file if it is complete in the DMS."""
+    name = file_name_of(wanted.path)
+    for file in (await context.dms.files(uid)).files:
+        if file.name == name and wanted.checksum in {None, file.checksum}:
+            return AssetFile(path=wanted.path, size=file.size, checksum=file.checksum)
+    return None
+
+
+async def _stored(context: OperatorContext, version: AssetVersion, *, new: bool) -> StoredAsset:
+    async with context.database.connection() as connection:
+        versions = await assets.versions_of(connection, version.name)
+    newest = next((each for each in versions if each.removed_at is None), None)
+    if newest is None:
+        raise AssetUnknown(version.name)
+    return StoredAsset(version=version, new=new, newest=newest.version)

@@ -1,0 +1,1 @@
+"""Requests for chains, and what their tasks, logs and outputs tell."""

@@ -1,0 +1,177 @@
+"""``/api/v1/chains``: chains, their outputs and their actions."""
+
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.chains.chains import (
+    Chain,
+    ChainListState,
+    ChainOutputs,
+    ChainPage,
+    RequestChain,
+    RerunChain,
+    RerunPlan,
+)
+from sluice.contracts.common.base import Contract, Page
+from sluice.contracts.common.key_values import MAX_FILTERED_KEYS
+from sluice.contracts.common.labels import meant
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.data.partial import PartialOutputs
+from sluice.contracts.jobs.tasks import Cancel, Prioritise
+from wfms.operator.chains.usecases.read_outputs import read_outputs
+from wfms.operator.chains.usecases.read_partial import read_partial
+from wfms.operator.chains.usecases.read_upload_waits import with_upload_waits
+from wfms.operator.chains.usecases.request_chain import request_chain
+from wfms.operator.chains.usecases.request_rerun import request_rerun, request_rerun_plan
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.route import (
+    SHIFT,
+    SHIFT_OR_OWNER,
+    SUBMITTERS,
+    VIEWERS,
+    Route,
+    RouteResponse,
+)
+
+
+class ChainListRequest(Page):
+    """Which chains are listed. A chain has to match all given filters."""
+
+    state: ChainListState | None = Field(
+        None, description="Those in this state; incomplete: finished although jobs failed."
+    )
+    dataset_uid: UUID | None = Field(None, description="Those whose input it is.")
+    name: str | None = Field(
+        None, description="Those whose input has this name; it must be the name of one only."
+    )
+    template: str | None = Field(None, description="Those of any version of this template.")
+    owner: str | None = Field(None, description="Those of this account.")
+    meta: list[str] = Field(
+        [],
+        max_length=MAX_FILTERED_KEYS,
+        description="KEY=VALUE of the input's metadata; the value is read as JSON where it is JSON,"
+        " else as text. Several: all of them.",
+    )
+    failures: bool = Field(default=False, description="With the numbers of failed jobs.")
+
+
+class OneChainQuery(Contract):
+    """Which details of a chain are included."""
+
+    failures: bool = Field(default=False, description="With the numbers of failed jobs.")
+
+
+class ChainRoutes:
+    """The routes of chains."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._chains = context.chains
+        self._dms = context.dms
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        uid = "/chains/<uuid:uid>"
+        return [
+            Route("GET", "/chains", self.list, VIEWERS,
+                  "Lists chains, newest first, that pass all filters.",
+                  answer=ChainPage, query=ChainListRequest,
+                  errors=(Conflict, Unprocessable, NotAvailable)),
+            Route("POST", "/chains", self.request, SUBMITTERS,
+                  "Carries a data set through a template: 201. A repetition, with the same version "
+                  "of the template and the same parameters given, gives the first chain: 200.",
+                  answer=Chain, status=201, again=200, body=RequestChain,
+                  errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
+            Route("GET", uid, self.read, VIEWERS,
+                  "Reads a chain with its steps and data sets; of one that uploads, why that does "
+                  "not go on.",
+                  answer=Chain, query=OneChainQuery, errors=(NotFound, NotAvailable)),
+            Route("GET", uid + "/outputs", self.outputs, VIEWERS,
+                  "Lists what a chain gives in the end: its workflow's outputs, each a data set.",
+                  answer=ChainOutputs, errors=(NotFound, NotAvailable)),
+            Route("GET", uid + "/partial", self.partial, VIEWERS,
+                  "Lists what the steps of a chain wrote and their logs, whether it is there, and "
+                  "what of it is missing, and why.",
+                  answer=PartialOutputs, errors=(NotFound, NotAvailable)),
+            Route("POST", uid + "/rerun/plan", self.plan_rerun, SUBMITTERS,
+                  "Says what a rerun of a chain would do.",
+                  answer=RerunPlan, body=RerunChain, errors=(NotFound, Conflict, NotAvailable)),
+            Route("POST", uid + "/rerun", self.rerun, SUBMITTERS,
+                  "Runs a chain that is over again, as a new one: 201. A repetition: 200.",
+                  answer=Chain, status=201, again=200, body=RerunChain,
+                  errors=(NotFound, Conflict, NotAvailable)),
+            Route("POST", uid + "/cancel", self.cancel, SHIFT_OR_OWNER,
+                  "Cancels a chain and its running tasks; one that uploads gives up what is not "
+                  "safe yet.",
+                  answer=Chain, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
+            Route("POST", uid + "/rank", self.rank, SHIFT,
+                  "Ranks a whole chain: that is added to the ranks of its steps, of running ones "
+                  "at once.",
+                  answer=Chain, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
+            Route("POST", uid + "/discard", self.discard, SHIFT_OR_OWNER,
+                  "Has all data of a chain deleted once it is over, outputs too.",
+                  answer=Chain, errors=(NotFound, NotAvailable)),
+        ]  # fmt: skip
+
+    async def list(self, query: ChainListRequest) -> ChainPage:
+        """List chains."""
+        dataset = query.dataset_uid
+        if query.name is not None:
+            called = await self._dms.datasets_called(query.name)
+            named = meant(
+                query.name, [candidate for candidate in called if dataset in {None, candidate.uid}]
+            )
+            if named is None:
+                return ChainPage(chains=[], after=None)
+            dataset = named.uid
+        return await self._chains.chains(
+            state=query.state,
+            dataset_uid=dataset,
+            template=query.template,
+            owner=query.owner,
+            meta=query.meta,
+            failures=query.failures,
+            after=query.after,
+            limit=query.limit,
+        )
+
+    async def request(self, body: RequestChain) -> RouteResponse:
+        """Start a chain, or return the chain of an equal earlier request."""
+        chain, made = await request_chain(self._context, body)
+        return RouteResponse(chain, 201 if made else 200)
+
+    async def read(self, uid: UUID, query: OneChainQuery) -> Chain:
+        """Return a chain, with the reasons why its upload waits."""
+        found = await self._chains.chain(uid, failures=query.failures)
+        return await with_upload_waits(self._dms, found)
+
+    async def outputs(self, uid: UUID) -> ChainOutputs:
+        """List the outputs of a chain."""
+        chain, outputs = await read_outputs(self._context, uid)
+        return ChainOutputs(chain=chain, outputs=outputs)
+
+    async def partial(self, uid: UUID) -> PartialOutputs:
+        """List what the steps of a chain have written so far."""
+        return await read_partial(self._context, uid)
+
+    async def plan_rerun(self, uid: UUID, body: RerunChain) -> RerunPlan:
+        """Return what a rerun of a chain would do."""
+        return await request_rerun_plan(self._context, uid, body)
+
+    async def rerun(self, uid: UUID, body: RerunChain) -> RouteResponse:
+        """Rerun a chain, or return the chain of an equal earlier request."""
+        chain, made = await request_rerun(self._context, uid, body)
+        return RouteResponse(chain, 201 if made else 200)
+
+    async def cancel(self, uid: UUID, body: Cancel) -> Chain:
+        """Cancel a chain."""
+        return await self._chains.cancel_chain(uid, body)
+
+    async def rank(self, uid: UUID, body: Prioritise) -> Chain:
+        """Set the rank of a chain."""
+        return await self._chains.rank_chain(uid, body.rank)
+
+    async def discard(self, uid: UUID) -> Chain:
+        """Delete all data of a chain."""
+        return await self._chains.discard_chain(uid)

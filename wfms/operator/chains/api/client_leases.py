@@ -1,0 +1,43 @@
+"""``/api/v1/client-leases``: objects of waiting clients, which end when their client is gone."""
+
+from uuid import UUID
+
+from sluice.contracts.chains.client_leases import RenewClientLease, RenewedLease
+from sluice.contracts.common.problems import Conflict, Forbidden, NotAvailable, NotFound
+from sluice.servicekit.access.principal import Person
+from wfms.operator.chains.usecases.renew_client_lease import (
+    release_client_lease,
+    renew_client_lease,
+)
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.route import SUBMITTERS, Route
+
+
+class ClientLeaseRoutes:
+    """The routes of client leases."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        path = "/client-leases/<uuid:uid>"
+        return [
+            Route("PUT", path, self.renew, SUBMITTERS,
+                  "Makes or renews the lease of a client that waits. When nobody renews it, the "
+                  "chains that it names are canceled, and their data, the data sets and the "
+                  "templates of runs that it names are deleted.",
+                  answer=RenewedLease, body=RenewClientLease, told_caller=True,
+                  errors=(Conflict, Forbidden, NotFound, NotAvailable)),
+            Route("DELETE", path, self.release, SUBMITTERS,
+                  "Forgets a lease: what it names stays.",
+                  status=204, told_caller=True, errors=(NotFound,)),
+        ]  # fmt: skip
+
+    async def renew(self, uid: UUID, body: RenewClientLease, caller: Person) -> RenewedLease:
+        """Create or renew a lease."""
+        return await renew_client_lease(self._context, uid, body, by=caller)
+
+    async def release(self, uid: UUID, caller: Person) -> None:
+        """Delete a lease and keep what it names."""
+        await release_client_lease(self._context, uid, by=caller)

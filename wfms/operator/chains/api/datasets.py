@@ -1,0 +1,48 @@
+"""``/api/v1/datasets``: the routes that need more than forwarding to the DMS."""
+
+from uuid import UUID
+
+from sluice.contracts.access.owners import Share
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.data.datasets import Dataset, DatasetStatus, NewDataset, require_no_kept_keys
+from wfms.operator.chains.usecases.read_dataset_detail import read_dataset_status
+from wfms.operator.chains.usecases.share_dataset import share_dataset
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.route import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Route, RouteResponse
+
+
+class DatasetRoutes:
+    """The routes of data sets that are not forwarded."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        return [
+            Route("POST", "/datasets", self.register, SUBMITTERS,
+                  "Registers a data set.",
+                  answer=Dataset, status=201, again=200, body=NewDataset,
+                  errors=(Conflict, Unprocessable, NotAvailable)),
+            Route("GET", "/datasets/<uuid:uid>/status", self.status, VIEWERS,
+                  "Says how far a data set is, and what it, or its chain, waits for.",
+                  answer=DatasetStatus, errors=(NotFound, NotAvailable)),
+            Route("PUT", "/datasets/<uuid:uid>/share", self.share, SHIFT_OR_OWNER,
+                  "Says which groups see a data set beside its own, and whose it is.",
+                  answer=Dataset, body=Share,
+                  errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
+        ]  # fmt: skip
+
+    async def register(self, body: NewDataset) -> RouteResponse:
+        """Register a data set, or return the equal data set that is registered."""
+        require_no_kept_keys(body.meta)
+        dataset, made = await self._context.dms.make_dataset(body)
+        return RouteResponse(dataset, 201 if made else 200)
+
+    async def status(self, uid: UUID) -> DatasetStatus:
+        """Return the progress of a data set."""
+        return await read_dataset_status(self._context, uid)
+
+    async def share(self, uid: UUID, body: Share) -> Dataset:
+        """Set the owner of a data set and the groups that see it."""
+        return await share_dataset(self._context, uid, body)

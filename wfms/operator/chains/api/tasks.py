@@ -1,0 +1,135 @@
+"""``/api/v1/tasks``, and the logs of jobs."""
+
+from typing import Annotated, ClassVar
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.chains.chains import ChainTask, ChainTaskList
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.bounds import NewText
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.common.renamed import ContractWithOldNames
+from sluice.contracts.common.states import StepState
+from sluice.contracts.jobs.logs import FollowedLog
+from sluice.contracts.jobs.tasks import Cancel, Prioritise, TaskStatus
+from wfms.operator.chains.usecases.find_tasks import TaskSearch, find_tasks
+from wfms.operator.chains.usecases.follow_log import follow_log
+from wfms.operator.chains.usecases.read_log import read_log
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.route import SHIFT, SHIFT_OR_OWNER, VIEWERS, Route, RouteResponse
+
+
+class TaskListRequest(ContractWithOldNames):
+    """Which tasks are listed.
+
+    Attributes:
+        name: DATASET.STEP with the name of the chain's input. The result has no pages.
+        state: State of the step.
+        after: The ``after`` of the page before.
+        paged: Return where the next page begins.
+        full: Include the numbers of killed jobs.
+    """
+
+    old_names: ClassVar = {"chain_uid": "chain"}
+
+    chain_uid: UUID | None = None
+    name: NewText | None = None
+    state: StepState | None = None
+    after: str | None = None
+    limit: Annotated[int, Field(ge=1, le=1000)] | None = None
+    paged: bool = False
+    full: bool = False
+
+
+class OneTaskQuery(Contract):
+    """Which details of a task are included.
+
+    Attributes:
+        full: Include the number of killed jobs.
+    """
+
+    full: bool = False
+
+
+class LogQuery(Contract):
+    """Which log of a job is read.
+
+    Attributes:
+        attempt: By default the last attempt that has a log.
+    """
+
+    attempt: int | None = None
+
+
+class TaskRoutes:
+    """The routes of tasks and logs."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._chains = context.chains
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        uid = "/tasks/<uuid:uid>"
+        return [
+            Route("GET", "/tasks", self.list, VIEWERS,
+                  "Lists tasks with their counts of jobs, newest first; `name`: DATASET.STEP.",
+                  answer=ChainTaskList, query=TaskListRequest,
+                  errors=(Unprocessable, NotAvailable)),
+            Route("GET", uid, self.read, VIEWERS, "Reads a task.",
+                  answer=ChainTask, query=OneTaskQuery, errors=(NotFound, NotAvailable)),
+            Route("POST", uid + "/cancel", self.cancel, SHIFT_OR_OWNER, "Cancels a task.",
+                  answer=TaskStatus, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
+            Route("POST", uid + "/rank", self.prioritise, SHIFT,
+                  "Changes a task's rank; higher runs earlier.",
+                  answer=TaskStatus, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
+            Route("GET", "/jobs/<int:job>/log", self.log, VIEWERS,
+                  "Shows the beginning and the end of a job's log, as text; `…/log/content` has "
+                  "all.",
+                  media="text/plain", query=LogQuery, errors=(NotFound, NotAvailable)),
+            Route("GET", "/jobs/<int:job>/log/live", self.live_log, VIEWERS,
+                  "Shows the end of what a job that runs has written so far, by stream, in Base64.",
+                  answer=FollowedLog, errors=(NotFound, NotAvailable)),
+        ]  # fmt: skip
+
+    async def list(self, query: TaskListRequest) -> ChainTaskList:
+        """List tasks."""
+        if query.name is not None:
+            wanted = TaskSearch(
+                query.name,
+                chain=query.chain_uid,
+                state=query.state,
+                limit=query.limit,
+                full=query.full,
+            )
+            return await find_tasks(self._context, wanted)
+        return await self._chains.tasks(
+            chain=query.chain_uid,
+            state=query.state,
+            after=query.after,
+            limit=query.limit,
+            paged=query.paged,
+            full=query.full,
+        )
+
+    async def read(self, uid: UUID, query: OneTaskQuery) -> ChainTask:
+        """Return a task."""
+        return await self._chains.task(uid, full=query.full)
+
+    async def cancel(self, uid: UUID, body: Cancel) -> TaskStatus:
+        """Cancel a task."""
+        return await self._chains.cancel_task(uid, body)
+
+    async def prioritise(self, uid: UUID, body: Prioritise) -> TaskStatus:
+        """Set the rank of a task."""
+        return await self._chains.prioritise(uid, body.rank)
+
+    async def live_log(self, job: int) -> FollowedLog:
+        """Return the end of the output of a running job."""
+        return await follow_log(self._context, job)
+
+    async def log(self, job: int, query: LogQuery) -> RouteResponse:
+        """Return the beginning and the end of a job's log."""
+        text = await read_log(self._context, job, attempt=query.attempt)
+        return RouteResponse(text.text.encode(), content_type="text/plain; charset=utf-8")

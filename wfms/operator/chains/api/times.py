@@ -1,0 +1,101 @@
+"""``/api/v1/times``, and the timeline of a chain: as JSON and as SVG images."""
+
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.common.base import Contract, Timestamp
+from sluice.contracts.common.bounds import NewText
+from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessable
+from sluice.contracts.jobs.times import Timeline, WorkTimes
+from wfms.operator.chains.usecases.read_times import (
+    draw,
+    draw_chain,
+    read_chain_times,
+    read_template_times,
+    read_timeline,
+)
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.route import VIEWERS, Route, RouteResponse
+
+#: The images contain their own styles and load nothing.
+_POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}
+#: Maximum number of chains in one request.
+_MAX_CHAINS = 100
+
+
+class TimesQuery(Contract):
+    """Which work is counted.
+
+    Without ``chain_uid``: the work that began after ``since`` (by default in the last day), of
+    ``template`` or of all templates.
+    """
+
+    chain_uid: list[UUID] = Field(
+        [], max_length=_MAX_CHAINS, description="These chains; several are allowed."
+    )
+    template: NewText | None = None
+    since: Timestamp | None = Field(default=None)
+
+
+class PictureQuery(Contract):
+    """The query of a picture that changes while a chain runs."""
+
+    t: NewText | None = Field(
+        None, description="Any text. With another one, a browser loads the picture again."
+    )
+
+
+class TimesPictureQuery(TimesQuery, PictureQuery):
+    """Which work is drawn."""
+
+
+class TimesRoutes:
+    """The routes of times and timelines."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        timeline = "/chains/<uuid:uid>/timeline"
+        return [
+            Route("GET", "/times", self.times, VIEWERS,
+                  "Says how long jobs waited and ran, by step and in all: of chains, live and "
+                  "afterwards, or of what a template did since a time.",
+                  answer=WorkTimes, query=TimesQuery, errors=(Unprocessable, NotAvailable)),
+            Route("GET", "/times.svg", self.picture, VIEWERS, "The same as a picture (SVG).",
+                  media="image/svg+xml", query=TimesPictureQuery,
+                  errors=(Unprocessable, NotAvailable)),
+            Route("GET", timeline, self.timeline, VIEWERS,
+                  "Shows a chain over time: which pilot did what when, and how many jobs waited.",
+                  answer=Timeline, errors=(NotFound, NotAvailable)),
+            Route("GET", f"{timeline}.svg", self.timeline_picture, VIEWERS,
+                  "The same as a picture (SVG).", media="image/svg+xml", passed_on=PictureQuery,
+                  errors=(NotFound, NotAvailable)),
+        ]  # fmt: skip
+
+    async def times(self, query: TimesQuery) -> WorkTimes:
+        """Return how long jobs waited and ran."""
+        if query.chain_uid:
+            return await read_chain_times(self._context, query.chain_uid)
+        return await read_template_times(self._context, query.template, since=query.since)
+
+    async def picture(self, query: TimesQuery) -> RouteResponse:
+        """Return the times as an SVG image."""
+        title = query.template or ("Times" if query.chain_uid else "All templates")
+        drawn = draw(await self.times(query), title=title)
+        return _picture(drawn)
+
+    async def timeline(self, uid: UUID) -> Timeline:
+        """Return the timeline of a chain."""
+        return await read_timeline(self._context, uid)
+
+    async def timeline_picture(self, uid: UUID) -> RouteResponse:
+        """Return the timeline of a chain as an SVG image."""
+        drawn = await draw_chain(self._context, uid)
+        return _picture(drawn)
+
+
+def _picture(drawn: str) -> RouteResponse:
+    return RouteResponse(drawn.encode(), content_type="image/svg+xml", headers=_POLICY)

@@ -1,0 +1,65 @@
+"""Sizes, durations, counts and other numbers as text for people."""
+
+from datetime import datetime, timedelta
+
+from sluice.contracts.common.numbers import in_full
+from sluice.contracts.jobs.needs import Needs
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86_400
+
+
+def needs_text(needs: Needs) -> str:
+    """Return the resource request of a job: ``2 cores, 512 MiB, at most 60 s``."""
+    asked = needs.resources
+    cores = f"{in_full(asked.cores)} {'core' if asked.cores == 1 else 'cores'}"
+    memory = (
+        f"{number_text(asked.ram)} MiB"
+        if asked.ram
+        else "no memory asked for: the node's is the limit"
+    )
+    limit = f", at most {in_full(asked.time_limit)} s" if asked.time_limit else ""
+    kept = f", {needs.checkpoint.words}" if needs.checkpoint else ""
+    return f"{cores}, {memory}{limit}{kept}"
+
+
+def memory_text(used: float | None) -> str:
+    """Return used memory in MiB: ``0.4 MiB``, ``312 MiB``; a dash if it was not measured."""
+    return (
+        "–" if not used else f"{used:.1f} MiB" if used < 9.95 else f"{number_text(round(used))} MiB"
+    )
+
+
+def duration_text(duration: timedelta) -> str:
+    """Return a duration: ``4.2 s``, ``3 min 5 s``, ``2 h 10 min``, ``3 d 4 h``."""
+    seconds = max(duration.total_seconds(), 0.0)
+    if seconds < _MINUTE:
+        return f"{seconds:.1f} s" if seconds < 9.95 else f"{seconds:.0f} s"
+    if seconds < _HOUR:
+        return _two_units(int(seconds), _MINUTE, 1, "min", "s")
+    if seconds < _DAY:
+        return _two_units(int(seconds), _HOUR, _MINUTE, "h", "min")
+    return _two_units(int(seconds), _DAY, _HOUR, "d", "h")
+
+
+def _two_units(seconds: int, big: int, small: int, *names: str) -> str:
+    whole, rest = divmod(seconds, big)
+    return f"{whole} {names[0]}" + (f" {rest // small} {names[1]}" if rest // small else "")
+
+
+def ago_text(moment: datetime, now: datetime) -> str:
+    """Return the time since a moment: ``just now``, ``5 min ago``, ``2 h ago``, ``3 d ago``."""
+    seconds = int((now - moment).total_seconds())
+    for unit, name in ((_DAY, "d"), (_HOUR, "h"), (_MINUTE, "min")):
+        if seconds >= unit:
+            return f"{seconds // unit} {name} ago"
+    return "just now" if seconds < 10 else f"{seconds} s ago"
+
+
+def count_text(number: int, singular: str, plural: str | None = None) -> str:
+    """Return a count with its noun: ``1 job``, ``1 204 jobs`` (narrow spaces between thousands)."""
+    return f"{number_text(number)} {singular if number == 1 else plural or singular + 's'}"
+
+
+def number_text(number: int) -> str:
+    """Return a number with narrow spaces between thousands."""
+    return f"{number:,}".replace(",", "\u202f")

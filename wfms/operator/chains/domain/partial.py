@@ -1,0 +1,101 @@
+"""The outputs of the steps of a chain, and what of them is missing, in words."""
+
+from collections.abc import Iterable, Mapping
+from uuid import UUID
+
+from sluice.contracts.chains.chains import Chain, ChainDataset, ChainStep
+from sluice.contracts.common.states import DatasetState, StepState
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.data.partial import PartialOutput
+from sluice.contracts.templates.plan import Plan
+
+#: The suffix of ports of a rerun that name outputs of the earlier chain.
+_BEFORE = "~before"
+
+
+def partial_outputs(
+    chain: Chain, known: Mapping[UUID, Dataset], plan: Plan | None
+) -> list[PartialOutput]:
+    """Return the outputs and logs of the steps of a chain.
+
+    Args:
+        chain: The chain.
+        known: The data sets of the chain that the DMS knows.
+        plan: The plan of the template. Without it, outputs of steps that never began are not known.
+    """
+    found = [part for step in chain.steps for part in _of_step(step, chain.datasets, known, plan)]
+    return _apart(found)
+
+
+def _of_step(
+    step: ChainStep,
+    entries: Iterable[ChainDataset],
+    known: Mapping[UUID, Dataset],
+    plan: Plan | None,
+) -> list[PartialOutput]:
+    own = [
+        entry
+        for entry in entries
+        if entry.step == step.name and not (entry.port or "").endswith(_BEFORE)
+    ]
+    if not own:
+        why = _never_began(step)
+        return [_part(step, port, None, why) for port in _planned_ports(plan, step.name)]
+    own.sort(key=lambda entry: entry.port is None)
+    datasets = [(entry.port, known.get(entry.uid)) for entry in own]
+    return [_part(step, port, dataset, _missing(step, port, dataset)) for port, dataset in datasets]
+
+
+def _planned_ports(plan: Plan | None, name: str) -> list[str | None]:
+    """Return the planned output ports of a step, or only None if they are not known."""
+    steps = [] if plan is None else [step for step in plan.steps if step.name == name]
+    return [output.port for step in steps for output in step.outputs] or [None]
+
+
+def _part(
+    step: ChainStep, port: str | None, dataset: Dataset | None, missing: str
+) -> PartialOutput:
+    folder = f"{step.name}.{'logs' if port is None else port}"
+    return PartialOutput(step=step.name, port=port, folder=folder, dataset=dataset, missing=missing)
+
+
+def _never_began(step: ChainStep) -> str:
+    return f"the step never began{_because(step)}"
+
+
+def _missing(step: ChainStep, port: str | None, dataset: Dataset | None) -> str:
+    if dataset is None:
+        return "nobody knows the data set any more"
+    match dataset.state:
+        case DatasetState.DELETING | DatasetState.DELETED:
+            return "it has been deleted: nothing needs it any more"
+        case DatasetState.OPEN:
+            return "it is not complete: look again in a moment"
+        case DatasetState.CLOSED | DatasetState.UPLOADING | DatasetState.UPLOADED:
+            if port is None or step.state is StepState.FINISHED:
+                return ""
+            return f"only what its finished jobs gave: the step {_ended(step)}{_because(step)}"
+
+
+def _ended(step: ChainStep) -> str:
+    return {StepState.FAILED: "failed", StepState.CANCELED: "was canceled"}.get(
+        step.state, "did not finish"
+    )
+
+
+def _because(step: ChainStep) -> str:
+    return f" ({step.reason})" if step.reason else ""
+
+
+def _apart(parts: list[PartialOutput]) -> list[PartialOutput]:
+    """Give each output a folder of its own, because names with dots may lead to equal folders."""
+    taken: set[str] = set()
+    found = []
+    for part in parts:
+        folder, number = part.folder, 1
+        while folder.lower() in taken:
+            number += 1
+            folder = f"{part.folder}-{number}"
+        taken.add(folder.lower())
+        found.append(part if folder == part.folder else part.model_copy(update={"folder": folder}))
+    return found

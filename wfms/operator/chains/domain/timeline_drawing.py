@@ -1,0 +1,122 @@
+"""The drawing of a chain over time.
+
+Each pilot has a lane, as high as its running jobs, in the colours of the steps. Below, curves
+show the waiting jobs of each step.
+"""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from sluice.contracts.jobs.times import Timeline
+from wfms.operator.chains.domain.svg import (
+    box,
+    colour,
+    curve,
+    cut,
+    line,
+    picture,
+    seconds_text,
+    text,
+    ticks,
+    time_ticks,
+)
+
+WIDTH, _LEFT, _RIGHT, _TOP, _LANE, _GAP, _QUEUE = 1000, 150, 24, 40, 30, 8, 110
+#: Steps that are named above the picture.
+_NAMED = 8
+
+
+def draw_timeline(timeline: Timeline, *, title: str) -> str:
+    """Return the timeline as an SVG document."""
+    lanes = timeline.lanes
+    queues_top = _TOP + 18 + max(len(lanes), 1) * (_LANE + _GAP) + 22
+    height = queues_top + _QUEUE + 40
+    scale = (WIDTH - _LEFT - _RIGHT) / timeline.bins
+    began = f"{timeline.begin:%F %T} to {timeline.end:%T}"
+    parts = [
+        text(16, 22, cut(title, 90)),
+        text(WIDTH - _RIGHT, 22, began, kind="muted", anchor="end"),
+        *_names(timeline.steps),
+        *_axis(timeline, queues_top + _QUEUE),
+    ]
+    most = max((_highest(lane.busy) for lane in lanes), default=0.0) or 1.0
+    for number, lane in enumerate(lanes):
+        y = _TOP + 18 + number * (_LANE + _GAP)
+        parts += [
+            text(16, y + _LANE / 2 + 4, cut(lane.name, 19)),
+            box(_LEFT, y, WIDTH - _LEFT - _RIGHT, _LANE, kind="lane"),
+            *_work(lane.busy, y, scale=scale, most=most),
+        ]
+    if not lanes:
+        parts.append(text(16, _TOP + 36, "No pilot has had a job yet.", kind="muted"))
+    parts += _queues(timeline.queues, queues_top, scale=scale)
+    return picture(WIDTH, height, parts, title=title)
+
+
+def _highest(rows: Sequence[Sequence[float]]) -> float:
+    return max((sum(cells) for cells in zip(*rows, strict=True)), default=0.0)
+
+
+def _names(steps: Sequence[str]) -> list[str]:
+    parts, x = [], float(_LEFT)
+    for number, step in enumerate(steps[:_NAMED]):
+        name = cut(step, 18)
+        parts += [box(x, 32, 12, 12, kind=f"c{colour(number)}"), text(x + 17, 42, name)]
+        x += 34 + 7 * len(name)
+    if len(steps) > _NAMED:
+        parts.append(text(x, 42, f"and {len(steps) - _NAMED} more", kind="muted"))
+    return parts
+
+
+def _work(busy: Sequence[Sequence[float]], y: float, *, scale: float, most: float) -> list[str]:
+    """Return the boxes of a lane; adjacent bins of the same height become one box."""
+    parts: list[str] = []
+    below = [0.0] * (len(busy[0]) if busy else 0)
+    for number, row in enumerate(busy):
+        above = [low + share for low, share in zip(below, row, strict=True)]
+        cells = [(round(low, 2), round(high, 2)) for low, high in zip(below, above, strict=True)]
+        place = 0
+        for (low, high), same in groupby(cells):
+            count = len(list(same))
+            if high > low:
+                top, bottom = (_LANE * (1 - value / most) for value in (high, low))
+                width = count * scale
+                kind = f"c{colour(number)}"
+                parts.append(box(_LEFT + place * scale, y + top, width, bottom - top, kind=kind))
+            place += count
+        below = above
+    return parts
+
+
+def _queues(queues: Sequence[Sequence[int]], top: float, *, scale: float) -> list[str]:
+    most = max((max(row, default=0) for row in queues), default=0) or 1
+    parts = [
+        text(16, top + 12, "Jobs that wait"),
+        line(_LEFT, top + _QUEUE, WIDTH - _RIGHT, top + _QUEUE),
+    ]
+    for tick in ticks(most, about=2)[1:]:
+        y = top + _QUEUE * (1 - tick / most)
+        jobs = f"{tick:,.0f}".replace(",", "\u202f")
+        parts += [
+            line(_LEFT, y, WIDTH - _RIGHT, y),
+            text(_LEFT - 8, y + 4, jobs, kind="muted", anchor="end"),
+        ]
+    for number, row in enumerate(queues):
+        points = [
+            (_LEFT + (place + 0.5) * scale, top + _QUEUE * (1 - waiting / most))
+            for place, waiting in enumerate(row)
+        ]
+        parts.append(curve(points, f"s{colour(number)}"))
+    return parts
+
+
+def _axis(timeline: Timeline, bottom: float) -> list[str]:
+    whole = timeline.seconds * timeline.bins
+    parts = []
+    for tick in time_ticks(whole, about=6):
+        x = _LEFT + (WIDTH - _LEFT - _RIGHT) * tick / whole
+        parts += [
+            line(x, _TOP + 14, x, bottom),
+            text(x, bottom + 18, seconds_text(tick), kind="muted", anchor="middle"),
+        ]
+    return parts

@@ -1,0 +1,55 @@
+"""The owners of the objects that an address names."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wfms.operator.context import OperatorContext
+from wfms.operator.templates.usecases.read_templates import read_template
+
+
+async def owner_of(context: OperatorContext, rule: str, path: Mapping[str, Any]) -> str | None:
+    """Return the owner of the object that the address names, or None if it is not known.
+
+    Args:
+        context: The services to ask.
+        rule: The route of the address.
+        path: The parameters in the path.
+
+    Raises:
+        NotFound: There is no such object.
+        NotAvailable: Another service does not answer.
+        KeyError: Objects of this kind have no owner, which is a programming error.
+    """
+    kind = rule.removeprefix("/api/v1").split("/")[1]
+    return await _OWNERS[kind](context, path)
+
+
+async def _of_chain(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
+    return (await context.chains.chain(path["uid"])).owner
+
+
+async def _of_task(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
+    task = await context.chains.task(path["uid"])
+    return (await context.chains.chain(task.chain_uid)).owner
+
+
+async def _of_job(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
+    job = await context.wms.job(path["job"])
+    return (await context.wms.task(job.task_uid)).owner
+
+
+async def _of_dataset(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
+    return (await context.dms.dataset(path["uid"])).owner
+
+
+async def _of_template(context: OperatorContext, path: Mapping[str, Any]) -> str | None:
+    return (await read_template(context.database, path["name"])).owner
+
+
+_OWNERS = {
+    "chains": _of_chain,
+    "tasks": _of_task,
+    "jobs": _of_job,
+    "datasets": _of_dataset,
+    "templates": _of_template,
+}

@@ -1,0 +1,144 @@
+"""A data set with its files and its chains."""
+
+import asyncio
+from dataclasses import dataclass
+from uuid import UUID
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.chains.intake import Unmatched
+from sluice.contracts.common.labels import chain_of, label
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.common.states import DatasetState
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
+from sluice.contracts.data.datasets import Dataset, DatasetStatus, File
+from wfms.operator.chains.domain.progress import ChainProgress
+from wfms.operator.chains.usecases.read_chain_list import read_progress
+from wfms.operator.chains.usecases.review_unmatched import review_unmatched
+from wfms.operator.context import OperatorContext
+from wfms.operator.templates.usecases.read_due import get_append_only_dataset
+
+#: Files on one page.
+_FILES = 50
+_MOST = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetDetail:
+    """What the page of a data set shows.
+
+    Attributes:
+        next: The start of the next page of files; None on the last page.
+        chains: None if the chain service does not answer.
+        unmatched: Set if the data set matches no template and waits.
+        status: None if it is not known now.
+        namesakes: Other data sets with the same name, newest first.
+        standing: How an append-only data set was used; None if it is not known now.
+        made_by: The chain that wrote the data set; None if there is none or it is not known now.
+    """
+
+    dataset: Dataset
+    files: list[File]
+    next: str | None
+    chains: list[ChainProgress] | None
+    unmatched: Unmatched | None
+    status: DatasetStatus | None
+    namesakes: list[Dataset]
+    standing: AppendOnlyDataset | None = None
+    made_by: Chain | None = None
+
+
+async def read_dataset_detail(
+    context: OperatorContext, uid: UUID, *, after: str | None = None
+) -> DatasetDetail:
+    """Return a data set with a page of its files; what other services do not answer is left out.
+
+    Args:
+        context: The context of the operator service.
+        uid: The data set.
+        after: The ``next`` of the previous page of files.
+
+    Raises:
+        NotFound: There is no such data set.
+        NotAvailable: The DMS does not answer.
+    """
+    dms = context.dms
+    dataset, files, made, waiting, status = await asyncio.gather(
+        dms.dataset(uid),
+        dms.files(uid, after=after, limit=_FILES),
+        _chains(context, uid),
+        _unmatched(context, uid),
+        _status(context, uid),
+    )
+    namesakes, standing, made_by = await asyncio.gather(
+        _namesakes(dms, dataset),
+        get_append_only_dataset(context, dataset),
+        _made_by(context, dataset),
+    )
+    return DatasetDetail(
+        dataset, files.files, files.after, made, waiting, status, namesakes, standing, made_by
+    )
+
+
+async def _made_by(context: OperatorContext, dataset: Dataset) -> Chain | None:
+    uid = chain_of(dataset)
+    if uid is None:
+        return None
+    try:
+        return await context.chains.chain(uid)
+    except ServiceError:
+        return None
+
+
+async def _chains(context: OperatorContext, uid: UUID) -> list[ChainProgress] | None:
+    try:
+        made = await context.chains.chains(dataset_uid=uid)
+        return await read_progress(context.wms, made.chains)
+    except ServiceError:
+        return None
+
+
+async def _namesakes(dms: DmsClient, dataset: Dataset) -> list[Dataset]:
+    """Return other data sets with the same name; registered names are unique."""
+    if label(dataset) == dataset.name:
+        return []
+    try:
+        found = await dms.datasets_called(label(dataset))
+    except ServiceError:
+        return []
+    others = [
+        namesake
+        for namesake in found
+        if namesake.uid != dataset.uid and namesake.state is not DatasetState.DELETED
+    ]
+    return sorted(others, key=lambda namesake: namesake.timestamp, reverse=True)
+
+
+async def read_dataset_status(context: OperatorContext, uid: UUID) -> DatasetStatus:
+    """Return the status of a data set and, if the intake answers, why its chain waits.
+
+    Raises:
+        NotFound: There is no such data set.
+        NotAvailable: The DMS does not answer.
+    """
+    status = await context.dms.dataset_status(uid)
+    try:
+        waits = await context.intake.why_chain_waits(uid)
+    except ServiceError:
+        return status
+    return status.model_copy(update={"chain_waits": waits})
+
+
+async def _status(context: OperatorContext, uid: UUID) -> DatasetStatus | None:
+    try:
+        return await read_dataset_status(context, uid)
+    except ServiceError:
+        return None
+
+
+async def _unmatched(context: OperatorContext, uid: UUID) -> Unmatched | None:
+    try:
+        listed = await review_unmatched(context, limit=_MOST)
+    except ServiceError:
+        return None
+    return next((unmatched for unmatched in listed.datasets if unmatched.dataset_uid == uid), None)

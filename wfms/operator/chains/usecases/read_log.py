@@ -1,0 +1,85 @@
+"""The log of a job: its beginning and its end.
+
+The DMS reads them, and only from storages that are configured for logs.
+"""
+
+from dataclasses import dataclass
+
+from sluice.clients.wms import WmsClient
+from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessable
+from sluice.contracts.jobs.tasks import Job
+from wfms.operator.chains.domain.errors import LogUnknown
+from wfms.operator.chains.domain.logs import log_text
+from wfms.operator.context import OperatorContext
+
+
+@dataclass(frozen=True, slots=True)
+class LogText:
+    """The text of a log.
+
+    Attributes:
+        size: Bytes of the whole log.
+        cut: Whether the middle is left out, which ``text`` then says.
+    """
+
+    text: str
+    size: int
+    cut: bool
+    attempt: int
+
+
+@dataclass(frozen=True, slots=True)
+class LogPlace:
+    """The location of the log of an attempt."""
+
+    attempt: int
+    url: str
+
+
+async def find_log(wms: WmsClient, job_id: int, *, attempt: int | None = None) -> LogPlace:
+    """Return the location of the log of an attempt, or of the last attempt that has one.
+
+    Raises:
+        NotFound: There is no such job.
+        LogUnknown: There is no log.
+        NotAvailable: The WMS does not answer.
+    """
+    return _place(await wms.job(job_id), attempt)
+
+
+async def read_log(context: OperatorContext, job_id: int, *, attempt: int | None = None) -> LogText:
+    """Return the log that ``find_log`` finds; of a long log half of the text is from each end.
+
+    Raises:
+        NotFound: There is no such job.
+        LogUnknown: There is no log, or it cannot be read.
+        NotAvailable: The WMS does not answer.
+    """
+    dms = context.dms
+    most = context.log_preview
+    place = await find_log(context.wms, job_id, attempt=attempt)
+    half = most // 2
+    try:
+        head, size = await dms.log_part(place.url, span=f"0-{half - 1}")
+        tail = b""
+        if size > half:
+            tail, size = await dms.log_part(
+                place.url, span=f"{half}-" if size <= most else f"-{half}"
+            )
+    except Unprocessable as error:
+        raise LogUnknown(
+            job_id, f"it lies outside the storages that are configured ({error.detail})"
+        ) from error
+    except (NotFound, NotAvailable) as error:
+        raise LogUnknown(job_id, error.detail) from error
+    return LogText(log_text(head, tail, size), size, size > len(head) + len(tail), place.attempt)
+
+
+def _place(job: Job, attempt: int | None) -> LogPlace:
+    for candidate in sorted(job.attempts, key=lambda candidate: candidate.attempt, reverse=True):
+        if candidate.log_url is not None and attempt in {None, candidate.attempt}:
+            return LogPlace(candidate.attempt, candidate.log_url)
+    subject = "no attempt" if attempt is None else f"attempt {attempt}"
+    raise LogUnknown(
+        job.id, f"{subject} has left one" if attempt is None else f"{subject} has none"
+    )

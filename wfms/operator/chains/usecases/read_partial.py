@@ -1,0 +1,42 @@
+"""What is left of a chain: the outputs of its steps that still exist, and their logs."""
+
+from uuid import UUID
+
+from sluice.contracts.data.partial import PartialOutputs
+from wfms.operator.chains.domain.errors import NoPartialOutputs, StillRuns
+from wfms.operator.chains.domain.partial import partial_outputs
+from wfms.operator.context import OperatorContext
+from wfms.operator.templates.usecases.read_templates import read_template_by_id
+
+
+async def read_partial(context: OperatorContext, uid: UUID) -> PartialOutputs:
+    """Return what the steps of a chain wrote, and why parts of it are missing.
+
+    Raises:
+        NotFound: There is no such chain.
+        NotAvailable: The chain service or the DMS does not answer.
+    """
+    chain = await context.chains.chain(uid)
+    template = await read_template_by_id(context.database, chain.template_id)
+    written = [entry.uid for entry in chain.datasets if entry.step is not None]
+    known = {dataset.uid: dataset for dataset in await context.dms.datasets_of(written)}
+    plan = None if template is None else template.plan
+    return PartialOutputs(chain=chain, outputs=partial_outputs(chain, known, plan))
+
+
+async def read_what_is_left(context: OperatorContext, uid: UUID) -> PartialOutputs:
+    """Return what can still be read of a chain that has ended.
+
+    Raises:
+        StillRuns: The chain has not ended.
+        NoPartialOutputs: Nothing can be read any more.
+        NotFound: There is no such chain.
+        NotAvailable: The chain service or the DMS does not answer.
+    """
+    found = await read_partial(context, uid)
+    if not found.chain.state.final:
+        raise StillRuns(found.chain)
+    readable = [part for part in found.outputs if part.readable]
+    if not readable:
+        raise NoPartialOutputs(found.chain)
+    return found.model_copy(update={"outputs": readable})

@@ -1,0 +1,46 @@
+"""The reasons why steps wait that have no running job."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from uuid import UUID
+
+from sluice.clients.wms import WmsClient
+from sluice.contracts.common.problems import ServiceError
+from wfms.operator.chains.domain.progress import ChainProgress
+
+#: Steps of a page that are looked up. Each look-up makes the WMS inspect its waiting jobs.
+_MOST = 10
+
+
+async def with_step_waits(wms: WmsClient, found: Sequence[ChainProgress]) -> list[ChainProgress]:
+    """Return the chains with the reasons of their waiting steps, as far as the WMS answers."""
+    waiting = (
+        progress.step.task_uid
+        for chain in found
+        for progress in chain.steps
+        if progress.stalled and progress.step.task_uid is not None
+    )
+    uids = list(islice(waiting, _MOST))
+    said = await asyncio.gather(*(_wait(wms, uid) for uid in uids))
+    waits = dict(zip(uids, said, strict=True))
+    return [
+        replace(
+            chain,
+            steps=[
+                replace(progress, wait=waits[progress.step.task_uid])
+                if progress.step.task_uid in waits
+                else progress
+                for progress in chain.steps
+            ],
+        )
+        for chain in found
+    ]
+
+
+async def _wait(wms: WmsClient, uid: UUID) -> str:
+    try:
+        return (await wms.explain_task(uid)).text
+    except ServiceError:
+        return ""

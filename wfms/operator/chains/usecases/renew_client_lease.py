@@ -1,0 +1,86 @@
+"""Renewal and release of the lease of a client that waits."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.chains.client_leases import RenewClientLease, RenewedLease
+from sluice.contracts.common.problems import Conflict, Forbidden, NotFound
+from sluice.contracts.data.datasets import Dataset
+from sluice.servicekit.access.principal import Person
+from wfms.operator.chains.db import client_leases
+from wfms.operator.context import OperatorContext
+from wfms.operator.templates.usecases.read_run_templates import read_run_template
+
+
+class LeaseEnded(Conflict):
+    """The lease has expired or belongs to another person."""
+
+    def __init__(self, uid: UUID) -> None:
+        super().__init__(
+            f"client lease {uid} has expired: nobody renewed it in time, so what the client owned"
+            " is being ended"
+        )
+
+
+class LeaseUnknown(NotFound):
+    """The person has no such lease."""
+
+    def __init__(self, uid: UUID) -> None:
+        super().__init__(f"there is no client lease {uid}: it was released, or has expired")
+
+
+async def renew_client_lease(
+    context: OperatorContext, uid: UUID, owned: RenewClientLease, *, by: Person
+) -> RenewedLease:
+    """Create or renew a lease that owns what the client names in this request.
+
+    Raises:
+        Forbidden: The person may not end a chain or data set that the client names.
+        LeaseEnded: The lease has expired.
+        NotFound: There is no such chain, data set or one-off template, or it is not visible.
+    """
+    async with context.database.connection() as connection:
+        known = await client_leases.find_lease(connection, uid, by.name)
+    await _require_own(context, owned, known, by=by)
+    life = timedelta(seconds=context.client_lease)
+    async with context.database.connection() as connection:
+        expires = await client_leases.renew_lease(connection, uid, by.name, owned, life=life)
+    if expires is None:
+        raise LeaseEnded(uid)
+    return RenewedLease(uid=uid, expires_at=expires, seconds=context.client_lease)
+
+
+async def release_client_lease(context: OperatorContext, uid: UUID, *, by: Person) -> None:
+    """Delete a lease and keep what it owned.
+
+    Raises:
+        LeaseUnknown: There is no such lease, or it has expired.
+    """
+    async with context.database.connection() as connection:
+        if not await client_leases.release_lease(connection, uid, by.name):
+            raise LeaseUnknown(uid)
+
+
+async def _require_own(
+    context: OperatorContext,
+    owned: RenewClientLease,
+    known: client_leases.ClientLeaseRow | None,
+    *,
+    by: Person,
+) -> None:
+    """Check the permission for what is new: the service ends it with its own rights."""
+    for template in set(owned.run_templates) - set(known.run_templates if known else ()):
+        await read_run_template(context.database, template)
+    chains = set(owned.chains) - set(known.chains if known else ())
+    datasets = set(owned.datasets) - set(known.datasets if known else ())
+    things: list[Chain | Dataset] = [await context.chains.chain(chain) for chain in chains]
+    things += [await context.dms.dataset(dataset) for dataset in datasets]
+    for thing in things:
+        may_end = by.role.includes(Role.SHIFT) or thing.owner == by.name
+        if not may_end or not by.visibility.is_member(thing.group):
+            raise Forbidden(
+                f"{by} may not own {thing.uid}: it takes the role shift, or to have made it, and to"
+                f" be in its group {thing.group}"
+            )

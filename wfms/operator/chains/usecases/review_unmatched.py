@@ -1,0 +1,103 @@
+"""Unmatched data sets with the objections of the current templates, and competing templates."""
+
+import asyncio
+from collections.abc import Iterable
+
+import structlog
+
+from sluice.contracts.chains.intake import Objection, Tie, Unmatched, UnmatchedList
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet
+from sluice.contracts.templates.matching import (
+    bind,
+    facts_of,
+    missing_parameters_text,
+    objection_to,
+)
+from wfms.operator.context import OperatorContext
+from wfms.operator.templates.domain.errors import disabled_text
+from wfms.operator.templates.domain.template import StoredTemplate
+from wfms.operator.templates.usecases.read_templates import read_templates
+
+log = structlog.get_logger(__name__)
+
+#: Unmatched data sets that are searched for those that one template would take.
+_MOST = 1000
+
+
+async def review_unmatched(
+    context: OperatorContext, *, limit: int, template: str | None = None
+) -> UnmatchedList:
+    """Return unmatched data sets, newest first, or only those that a template would take now.
+
+    Raises:
+        NotAvailable: The intake does not answer.
+    """
+    found, templates = await asyncio.gather(
+        context.intake.unmatched(limit=limit if template is None else _MOST),
+        read_templates(context.database, disabled=True),
+    )
+    datasets = [_judged(unmatched, templates) for unmatched in found.datasets]
+    if template is None:
+        return UnmatchedList(datasets=datasets, total=found.total)
+    wanted = [unmatched for unmatched in datasets if template in takers(unmatched)]
+    return UnmatchedList(datasets=wanted[:limit], total=len(wanted))
+
+
+def takers(unmatched: Unmatched) -> list[str]:
+    """Return the templates that would take the data set now; the first one would get it."""
+    return [judged.template for judged in unmatched.objections or [] if not judged.reason]
+
+
+async def count_waiting(context: OperatorContext, template: StoredTemplate) -> int:
+    """Return how many unmatched data sets the template would take now, or 0 if it is not known."""
+    if not template.plan.match or template.disabled_at is not None:
+        return 0
+    try:
+        waiting = await review_unmatched(context, limit=_MOST, template=template.name)
+        return waiting.total or 0
+    except ServiceError as error:
+        log.warning("intake.no_unmatched", reason=error.detail)
+        return 0
+
+
+async def current_ties(context: OperatorContext) -> list[Tie]:
+    """Return the ties between the latest versions of templates.
+
+    Raises:
+        NotAvailable: The intake does not answer.
+    """
+    found, templates = await asyncio.gather(context.intake.ties(), read_templates(context.database))
+    latest = {template.id for template in templates}
+    return [tie for tie in found.ties if {tie.template_id, tie.rival_id} <= latest]
+
+
+def _judged(unmatched: Unmatched, templates: Iterable[StoredTemplate]) -> Unmatched:
+    if unmatched.dataset is None:
+        return unmatched
+    dataset = unmatched.dataset
+    ordered = sorted(templates, key=lambda template: (-template.plan.priority, template.name))
+    judged = [
+        Objection(
+            template=template.name, version=template.version, reason=_reason(template, dataset)
+        )
+        for template in ordered
+    ]
+    return unmatched.model_copy(
+        update={"objections": sorted(judged, key=lambda judgement: bool(judgement.reason))}
+    )
+
+
+def _reason(template: StoredTemplate, dataset: Dataset) -> str:
+    facts = facts_of(dataset)
+    why = objection_to(dataset, template.plan, template=template.name)
+    if why is not None:
+        return why
+    if template.disabled_at is not None:
+        return f"matches, and {disabled_text(template.name, template.disabled_at)}"
+    bound, missing = bind(template.plan, facts)
+    if missing:
+        return missing_parameters_text(missing)
+    broken = unmet(template.plan, DatasetFacts.of(dataset), bound)
+    return f"matches, but {requires_text(broken)}" if broken else ""

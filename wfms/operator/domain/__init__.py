@@ -1,1 +1,0 @@
-"""The domain of the operator service: types and functions without input and output."""

@@ -1,0 +1,60 @@
+"""Errors of requests to the operator service."""
+
+from sluice.contracts.common.problems import (
+    Finding,
+    ServiceError,
+    Unprocessable,
+)
+from sluice.visible_text import quoted
+
+#: Running chains that a message lists; the rest is only counted.
+MAX_NAMED = 20
+
+
+class RequestRefused(Unprocessable):
+    """The request is not valid; the findings name the fields."""
+
+    slug, title = "invalid-request", "The request does not have the right form"
+
+    def __init__(self, findings: list[Finding]) -> None:
+        super().__init__("; ".join(finding.message for finding in findings), findings=findings)
+
+
+class AddressRefused(Unprocessable):
+    """A query parameter in the URL of a page is not valid."""
+
+    slug, title = "invalid-request", "Nothing is shown at this address"
+
+    def __init__(self, key: str, named: str, expected: str) -> None:
+        super().__init__(
+            f"{key} is {expected}, or left out of the address; not {quoted(named)}",
+            key=key,
+            named=named,
+        )
+
+
+class UnknownMedia(ServiceError):
+    """The media type is not supported; ``what`` names the supported ones."""
+
+    status, slug, title = 415, "unknown-media", "Not a form that is read here"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"send {what}")
+
+
+class TooLarge(ServiceError):
+    """The request is too large."""
+
+    status, slug, title = 413, "too-large", "Larger than allowed"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"the request is larger than {limit / 1024 / 1024:g} MiB, the most that is taken",
+            limit=limit,
+        )
+
+
+class ForeignRequest(ServiceError):
+    """A request for a change that a foreign or outdated page sent."""
+
+    status, slug, title = 403, "foreign-request", "Not sent from a page of this service"

@@ -1,0 +1,1 @@
+"""The application: routing, forwarding to other services, the OpenAPI document."""

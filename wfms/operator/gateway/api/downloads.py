@@ -1,0 +1,190 @@
+"""Routes that stream files, logs and archives from the DMS, and all annotations of a step.
+
+These are not Flask routes: a Flask request keeps its thread until the response has been read. A few
+slow readers would block the pages.
+"""
+
+from typing import Annotated, Any
+from urllib.parse import quote
+from uuid import UUID
+
+from fastapi import APIRouter, Path, Query, Request, Response
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.data.datasets import ArchiveFormat
+from sluice.servicekit.access.policy import allow
+from sluice.servicekit.web.http import api_router, errors
+from sluice.servicekit.web.streaming import FOREIGN_CONTENT, Streamed
+from sluice.visible_text import quoted
+from wfms.operator.chains.usecases.read_log import find_log
+from wfms.operator.chains.usecases.read_outputs import finished_outputs
+from wfms.operator.chains.usecases.read_partial import read_what_is_left
+from wfms.operator.chains.usecases.stream_content import StreamedContent, stream_content
+from wfms.operator.context import OperatorContext
+from wfms.operator.web.usecases.read_image import read_image
+
+_SCHEMA = {"schema": {"type": "string", "format": "binary"}}
+_BYTES = {"description": "All of it.", "content": {"application/octet-stream": _SCHEMA}}
+_ARCHIVE = {
+    "description": "The archive.",
+    "content": {"application/zip": _SCHEMA, "application/x-tar": _SCHEMA},
+}
+_RANGED: dict[int | str, dict[str, Any]] = {
+    200: _BYTES,
+    206: _BYTES | {"description": "The range asked for."},
+    304: {"description": "It is what `If-None-Match` names."},
+}
+
+FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
+JobId = Annotated[int, Path(ge=1, le=2**63 - 1)]
+Named = Annotated[str, Path(min_length=1, max_length=300)]
+Format = Annotated[ArchiveFormat, Query(description="A zip has at most 50 000 files.")]
+
+Partial = Annotated[
+    bool,
+    Query(
+        description="Of a chain that is over, finished or not, what is left of all that its steps"
+        " wrote, and their logs, each in a folder."
+    ),
+]
+
+
+def downloads_router(context: OperatorContext) -> APIRouter:
+    """Return the router of the downloads."""
+    router = api_router("/api/v1")
+    _add_contents(router, context)
+    _add_archives(router, context)
+    _add_answers(router, context)
+    return router
+
+
+def images_router(context: OperatorContext) -> APIRouter:
+    """Return the router of the images that pages show."""
+    router = api_router()
+
+    @router.get("/datasets/{uid}/files/{file}/image", include_in_schema=False)
+    @allow(Role.VIEWER)
+    async def image(uid: UUID, file: FileId) -> Response:
+        found = await read_image(context.files, uid, file)
+        return Streamed(
+            found.body,
+            headers={"Content-Type": found.media, "Cache-Control": "private"} | FOREIGN_CONTENT,
+        )
+
+    return router
+
+
+def _passed(content: StreamedContent) -> Response:
+    return Streamed(content.body, status=content.status, headers=content.headers | FOREIGN_CONTENT)
+
+
+def _add_contents(router: APIRouter, context: OperatorContext) -> None:
+    files = context.files
+    answers = _RANGED | errors(NotFound, Unprocessable, NotAvailable)
+    path = "/datasets/{uid}/files/{file}/content"
+
+    @router.get(path, response_class=Response, responses=answers)
+    @router.head(path, response_class=Response, responses=answers)
+    @allow(Role.VIEWER)
+    async def content(uid: UUID, file: FileId, request: Request) -> Response:
+        """Send the content of a file unchanged.
+
+        `Range`, `If-Range` and `If-None-Match` are supported. The entity tag is the checksum.
+        """
+        return _passed(
+            await stream_content(
+                files, request.url.path, method=request.method, asked=request.headers
+            )
+        )
+
+    path = "/jobs/{job}/log/content"
+
+    @router.get(path, response_class=Response, responses=answers)
+    @router.head(path, response_class=Response, responses=answers)
+    @allow(Role.VIEWER)
+    async def log(job: JobId, request: Request, attempt: int | None = None) -> Response:
+        """Send the stored log of a job, or a `Range` of it.
+
+        The default is the log of the last attempt that has one.
+        """
+        place = await find_log(context.wms, job, attempt=attempt)
+        query = {"url": place.url}
+        return _passed(
+            await stream_content(
+                files, "/api/v1/logs", method=request.method, query=query, asked=request.headers
+            )
+        )
+
+
+async def _left(context: OperatorContext, uid: UUID, format: ArchiveFormat) -> Response:
+    found = await read_what_is_left(context, uid)
+    chain = found.chain
+    query = {
+        "dataset_uid": [str(part.dataset.uid) for part in found.outputs if part.dataset],
+        "folder": [part.folder for part in found.outputs],
+        "format": format.value,
+        "name": f"{chain.dataset_name}.{chain.template}"[:190] + ".partial",
+    }
+    return _passed(await stream_content(context.files, "/api/v1/archive", query=query))
+
+
+def _add_archives(router: APIRouter, context: OperatorContext) -> None:
+    files = context.files
+    refusals = errors(NotFound, Conflict, Unprocessable, NotAvailable)
+
+    @router.get(
+        "/datasets/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
+    )
+    @allow(Role.VIEWER)
+    async def dataset_archive(uid: UUID, format: Format = ArchiveFormat.ZIP) -> Response:
+        """Send all files of a data set as one archive.
+
+        The archive is created while it is sent. It breaks off at a damaged file.
+        """
+        dataset = await context.dms.dataset(uid)
+        query = {"dataset_uid": str(uid), "format": format.value, "name": dataset.name}
+        return _passed(await stream_content(files, "/api/v1/archive", query=query))
+
+    @router.get(
+        "/chains/{uid}/archive", response_class=Response, responses={200: _ARCHIVE, **refusals}
+    )
+    @allow(Role.VIEWER)
+    async def chain_archive(
+        uid: UUID, format: Format = ArchiveFormat.ZIP, partial: Partial = False
+    ) -> Response:
+        """Send all outputs of a finished chain as one archive.
+
+        If there are several outputs, each has its own folder.
+        """
+        if partial:
+            return await _left(context, uid, format)
+        chain, outputs = await finished_outputs(context, uid)
+        query = {
+            "dataset_uid": [str(output.dataset.uid) for output in outputs],
+            "folder": [output.name for output in outputs] if len(outputs) > 1 else [],
+            "format": format.value,
+            "name": f"{chain.dataset_name}.{chain.template}"[:200],
+        }
+        return _passed(await stream_content(files, "/api/v1/archive", query=query))
+
+
+def _add_answers(router: APIRouter, context: OperatorContext) -> None:
+    lines: dict[int | str, dict[str, Any]] = {
+        200: {"content": {"application/jsonl": {"schema": {"type": "string"}}}}
+    }
+
+    @router.get(
+        "/asking/steps/{group}/{template}/{step}/answers",
+        response_class=Response,
+        responses={**lines, **errors(NotFound, Unprocessable, NotAvailable)},
+    )
+    @allow(Role.VIEWER)
+    async def answers(group: Named, template: Named, step: Named) -> Response:
+        """Send all annotations of a step as JSON Lines, also those that do not count."""
+        names = (group, template, step)
+        if refused := {".", ".."} & set(names):
+            raise Unprocessable(f"nothing can have the name {quoted(refused.pop())}")
+        place = "/".join(quote(name, safe="") for name in names)
+        path = f"/api/v1/asking/steps/{place}/answers"
+        return _passed(await stream_content(context.answers, path, service="wfms.ask"))

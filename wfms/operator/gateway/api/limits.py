@@ -1,0 +1,41 @@
+"""``/api/v1/limits``: limits on resources that are counted over all nodes."""
+
+from sluice.contracts.common.problems import NotAvailable, NotFound
+from sluice.contracts.jobs.limits import LimitList, SetLimit
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.route import ADMINS, VIEWERS, Route
+
+
+class LimitRoutes:
+    """The routes of limits."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._wms = context.wms
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        return [
+            Route("GET", "/limits", self.list, VIEWERS,
+                  "Lists the limits on resources that are counted over all nodes: how much there "
+                  "is, how much is held or spent, and how many jobs wait that need some.",
+                  answer=LimitList, errors=(NotAvailable,)),
+            Route("PUT", "/limits", self.set, ADMINS,
+                  "Sets how much of a resource there is over all nodes: at a time, or in each "
+                  "period (`minute`, `hour`, `day`, in UTC). Repeating it is fine.",
+                  answer=LimitList, body=SetLimit, errors=(NotAvailable,)),
+            Route("DELETE", "/limits/<string:name>", self.remove, ADMINS,
+                  "Takes a limit away: then the resource has to be offered by a node.",
+                  answer=LimitList, errors=(NotFound, NotAvailable)),
+        ]  # fmt: skip
+
+    async def list(self) -> LimitList:
+        """List all limits."""
+        return await self._wms.limits()
+
+    async def set(self, body: SetLimit) -> LimitList:
+        """Create or change a limit."""
+        return await self._wms.set_limit(body)
+
+    async def remove(self, name: str) -> LimitList:
+        """Delete a limit."""
+        return await self._wms.remove_limit(name)

@@ -1,0 +1,152 @@
+"""The OpenAPI document of the REST interface, generated from the declarations of its routes."""
+
+import re
+from typing import Any
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from sluice.contracts.common.problems import (
+    Forbidden,
+    NotAvailable,
+    Problem,
+    ServiceError,
+    Unauthenticated,
+    Unprocessable,
+)
+from sluice.servicekit.web.openapi import remove_unused_schemas
+from wfms.operator.errors import TooLarge, UnknownMedia
+from wfms.operator.http.route import UPLOADED_AS, Route
+
+_ROOT = "/api/v1"
+_REF = "#/components/schemas/{model}"
+_TYPES = {"uuid": {"type": "string", "format": "uuid"}, "int": {"type": "integer"}}
+_TEXT, _BINARY = {"type": "string"}, {"type": "string", "format": "binary"}
+#: Form of an upload: a text, several files, or one zip archive.
+_FORM = {"name": _TEXT, "cwl": _TEXT, "main": _TEXT, "files": {"type": "array", "items": _BINARY}}
+_PART = re.compile(r"<(?:(\w+):)?(\w+)>")
+
+
+def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
+    """Return the OpenAPI 3.1 document.
+
+    Args:
+        routes: The declarations of the Flask routes.
+        beside: The document of the routes that are not Flask's.
+    """
+    models: set[type[BaseModel]] = {Problem}
+    for route in routes:
+        models |= {model for model in (route.answer, route.body) if model is not None}
+    ordered = sorted(models, key=lambda model: model.__name__)
+    _, schemas = models_json_schema([(model, "validation") for model in ordered], ref_template=_REF)
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        path = _ROOT + _PART.sub(r"{\2}", route.rule)
+        paths.setdefault(path, {})[route.method.lower()] = _operation(route)
+    made: dict[str, Any] = {
+        "openapi": "3.1.0",
+        "info": {"title": "Sluice wfms.operator", "version": "1"},
+        "paths": paths
+        | {path: item for path, item in beside["paths"].items() if path.startswith(_ROOT)},
+        "components": {
+            "schemas": beside["components"]["schemas"] | _of_queries(routes) | schemas["$defs"]
+        },
+    }
+    remove_unused_schemas(made)
+    return made
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    answers: dict[str, Any] = {
+        str(status): {"description": said} | _answer(route)
+        for status, said in ((route.status, "Done"), (route.again, "Done before"))
+        if status is not None
+    }
+    errors: tuple[type[ServiceError], ...] = (
+        Unauthenticated,
+        Forbidden,
+        Unprocessable,
+        NotAvailable,
+        *([TooLarge] if route.body is not None or route.sends_bytes else []),
+        *([UnknownMedia] if route.uploads else []),
+        *route.errors,
+    )  # any request can meet the first four, any request with a body the fifth
+    for error in errors:
+        answers[str(error.status)] = {"description": error.title} | _content(
+            Problem, media="application/problem+json"
+        )
+    operation: dict[str, Any] = {
+        "summary": route.summary,
+        "parameters": _parameters(route),
+        "responses": answers,
+    }
+    if route.body is not None:
+        body = _content(route.body)
+        if route.uploads:
+            body["content"]["text/plain"] = {"schema": _TEXT}
+            body["content"]["application/zip"] = {"schema": _BINARY}
+            body["content"]["multipart/form-data"] = {
+                "schema": {"type": "object", "properties": _FORM}
+            }
+        operation["requestBody"] = body
+    if route.sends_bytes:
+        operation["requestBody"] = {
+            "content": {"application/octet-stream": {"schema": _BINARY}},
+            "required": True,
+        }
+    return operation
+
+
+def _answer(route: Route) -> dict[str, Any]:
+    if route.media is not None:
+        return {"content": {route.media: {"schema": _TEXT}}}
+    return _content(route.answer, many=route.many)
+
+
+def _parameters(route: Route) -> list[dict[str, Any]]:
+    found = [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": _TYPES.get(kind, {"type": "string"}),
+        }
+        for kind, name in _PART.findall(route.rule)
+    ]
+    if route.uploads:
+        found += [
+            {"name": name, "in": "query", "required": False, "schema": {"type": "string"}}
+            for name in UPLOADED_AS
+        ]
+    query = route.query or route.passed_on
+    if query is not None:
+        schema = query.model_json_schema(ref_template=_REF)
+        for name, value in schema.get("properties", {}).items():
+            found.append(
+                {
+                    "name": name,
+                    "in": "query",
+                    "required": name in schema.get("required", []),
+                    "schema": value,
+                }
+            )
+    return found
+
+
+def _of_queries(routes: list[Route]) -> dict[str, Any]:
+    """Return the schemas that query parameters refer to."""
+    queries = [
+        query.model_json_schema(ref_template=_REF)
+        for route in routes
+        if (query := route.query or route.passed_on) is not None
+    ]
+    return {name: schema for query in queries for name, schema in query.get("$defs", {}).items()}
+
+
+def _content(
+    model: type[BaseModel] | None, *, many: bool = False, media: str = "application/json"
+) -> dict[str, Any]:
+    if model is None:
+        return {}
+    one = {"$ref": _REF.format(model=model.__name__)}
+    return {"content": {media: {"schema": {"type": "array", "items": one} if many else one}}}

@@ -1,0 +1,39 @@
+"""``/api/v1/sites``: sites that pilots belong to."""
+
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
+from sluice.contracts.pilots.sites import NewSite, NewSiteSecret, Site, SiteList
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.route import ADMINS, Route
+
+
+class SiteRoutes:
+    """The routes of sites."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._wms = context.wms
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        return [
+            Route("GET", "/sites", self.list, ADMINS, "Lists the sites that pilots come from.",
+                  answer=SiteList, errors=(NotAvailable,)),
+            Route("POST", "/sites", self.add, ADMINS,
+                  "Adds a site; the token by which its pilots enrol is told this once.",
+                  answer=NewSiteSecret, status=201, body=NewSite, errors=(Conflict, NotAvailable)),
+            Route("DELETE", "/sites/<string:name>", self.revoke, ADMINS,
+                  "Revokes a site: none of its pilots may anything any more, and their jobs run "
+                  "elsewhere when their leases have run out.",
+                  answer=Site, errors=(NotFound, NotAvailable)),
+        ]  # fmt: skip
+
+    async def list(self) -> SiteList:
+        """List all sites."""
+        return await self._wms.sites()
+
+    async def add(self, body: NewSite) -> NewSiteSecret:
+        """Create a site."""
+        return await self._wms.add_site(body)
+
+    async def revoke(self, name: str) -> Site:
+        """Revoke a site."""
+        return await self._wms.revoke_site(name)

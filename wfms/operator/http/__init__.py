@@ -1,0 +1,1 @@
+"""What all routes share: permissions, request bodies, error responses."""

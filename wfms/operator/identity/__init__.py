@@ -1,0 +1,1 @@
+"""Accounts, tokens, sessions, groups and sign-in."""

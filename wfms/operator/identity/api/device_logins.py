@@ -1,0 +1,43 @@
+"""``/api/v1/device-logins``: sign-in of command-line clients in a browser (RFC 8628)."""
+
+from sluice.contracts.access.device_login import (
+    DeviceAnswer,
+    DeviceLogin,
+    DeviceQuestion,
+    NewDeviceLogin,
+)
+from sluice.contracts.common.problems import Conflict, Forbidden, NotFound
+from sluice.servicekit.access.policy import Other, policy
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.route import Route
+from wfms.operator.identity.domain.errors import TooManyCodes
+
+#: The caller is not signed in yet.
+EVERYBODY = policy(Other.EVERYBODY)
+
+
+class DeviceLoginRoutes:
+    """The routes of the device authorization grant (RFC 8628)."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._logins = context.logins
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        return [
+            Route("POST", "/device-logins", self.begin, EVERYBODY,
+                  "Begins to let a command in by a browser, on any machine (RFC 8628).",
+                  answer=DeviceLogin, status=201, body=NewDeviceLogin, errors=(TooManyCodes,)),
+            Route("POST", "/device-logins/answers", self.take, EVERYBODY,
+                  "Tells a command its token, this once, where somebody has let it in.",
+                  answer=DeviceAnswer, body=DeviceQuestion,
+                  errors=(Forbidden, NotFound, Conflict)),
+        ]  # fmt: skip
+
+    async def begin(self, body: NewDeviceLogin) -> DeviceLogin:
+        """Begin a sign-in."""
+        return await self._logins.begin(body)
+
+    async def take(self, body: DeviceQuestion) -> DeviceAnswer:
+        """Return the token of an approved sign-in, only once."""
+        return await self._logins.take(body.device_code.get_secret_value())

@@ -1,0 +1,44 @@
+"""``/api/v1/groups``: members, weights and quotas of groups."""
+
+from pydantic import TypeAdapter, ValidationError
+
+from sluice.contracts.access.groups import Group, GroupList, SetGroup
+from sluice.contracts.access.owners import GroupName
+from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessable
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.route import ADMINS, VIEWERS, Route, refused
+from wfms.operator.identity.usecases.groups import read_groups, set_group
+
+_NAME: TypeAdapter[str] = TypeAdapter(GroupName)
+
+
+class GroupRoutes:
+    """The routes of groups."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        return [
+            Route("GET", "/groups", self.list, VIEWERS,
+                  "Lists groups that who asks is in: members, share of the nodes, and how much "
+                  "they have, and may have.",
+                  answer=GroupList, errors=(NotAvailable,)),
+            Route("PATCH", "/groups/<string:group>", self.set, ADMINS,
+                  "Sets the weight of a group, and what it may have; `none`: as much as there is.",
+                  answer=Group, body=SetGroup,
+                  errors=(Unprocessable, NotFound, NotAvailable)),
+        ]  # fmt: skip
+
+    async def list(self) -> GroupList:
+        """List the groups that the caller may see."""
+        return await read_groups(self._context)
+
+    async def set(self, group: str, body: SetGroup) -> Group:
+        """Set the weight and the quotas of a group."""
+        try:
+            _NAME.validate_python(group)
+        except ValidationError as error:
+            raise refused("group", error) from error
+        return await set_group(self._context, group, body)

@@ -1,0 +1,190 @@
+"""``/api/v1/people``, ``/me``, ``/tokens``: accounts, sign-in and tokens."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.people import (
+    Account,
+    AccountChange,
+    AccountList,
+    Me,
+    NewAccount,
+    NewPassword,
+    NewToken,
+    NewTokenSecret,
+    SignInWithPassword,
+    Token,
+    TokenHolder,
+    TokenList,
+    TokenQuestion,
+)
+from sluice.contracts.access.quotas import PersonQuotas, SetQuotas
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.problems import (
+    Conflict,
+    Forbidden,
+    NotAvailable,
+    NotFound,
+    Unauthenticated,
+    Unprocessable,
+)
+from sluice.servicekit.access.policy import Other, policy
+from sluice.servicekit.access.principal import Person
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.route import ADMINS, VIEWERS, Route
+from wfms.operator.identity.domain.errors import BeyondRole, TooManyTries
+from wfms.operator.identity.usecases.give_token import give_token, revoke_found_token, revoke_token
+from wfms.operator.identity.usecases.quotas import read_person_quotas, set_person_quotas
+from wfms.operator.identity.usecases.read_people import read_accounts, read_me, read_tokens
+
+#: The services that may ask for the holder of a token.
+SERVICES = policy(*(service for service in CallingService if service is not CallingService.SETUP))
+
+
+class TokenQuery(Contract):
+    """Which tokens are listed.
+
+    Attributes:
+        all: Tokens of all people; for administrators only.
+        ended: Tokens that are not valid any more, too.
+        person: Tokens of this person; those of others for administrators only.
+    """
+
+    all: bool = False
+    ended: bool = False
+    person: Annotated[str, Field(max_length=100)] | None = None
+
+
+class PeopleRoutes:
+    """The routes of accounts, sign-in and tokens."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._database = context.database
+        self._accounts = context.accounts
+        self._people = context.people
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        return [
+            Route("GET", "/people", self.list, ADMINS, "Lists accounts of people.",
+                  answer=AccountList),
+            Route("POST", "/people", self.add, ADMINS, "Makes an account.",
+                  answer=Account, status=201, body=NewAccount, errors=(Conflict,),
+                  told_caller=True),
+            Route("PATCH", "/people/<name>", self.change, ADMINS,
+                  "Changes a person's role, groups or password, or whether he may do anything.",
+                  answer=Account, body=AccountChange, errors=(Conflict, NotFound),
+                  told_caller=True),
+            Route("GET", "/people/<name>/quotas", self.quotas, VIEWERS,
+                  "Says how much a person has of what he made, and may have; others' are shown to "
+                  "administrators.",
+                  answer=PersonQuotas, errors=(Forbidden, NotFound, NotAvailable),
+                  told_caller=True),
+            Route("PATCH", "/people/<name>/quotas", self.set_quotas, ADMINS,
+                  "Sets how much a person may have; `none`: as much as there is.",
+                  answer=PersonQuotas, body=SetQuotas,
+                  errors=(Unprocessable, NotFound, NotAvailable)),
+            Route("GET", "/me", self.me, VIEWERS, "Says who asks.", answer=Me, told_caller=True),
+            Route("PUT", "/me/password", self.change_password, VIEWERS,
+                  "Changes the password of who asks; his sessions end.",
+                  answer=Account, body=NewPassword, errors=(Unauthenticated, TooManyTries),
+                  told_caller=True),
+            Route("DELETE", "/me/sessions", self.end_sessions, VIEWERS,
+                  "Ends the sessions of who asks, in every browser; tokens stay.",
+                  status=204, told_caller=True),
+            Route("GET", "/tokens", self.tokens, VIEWERS,
+                  "Lists tokens of who asks; administrators may see those of others.",
+                  answer=TokenList, query=TokenQuery, errors=(Forbidden,), told_caller=True),
+            Route("POST", "/tokens", self.give, VIEWERS,
+                  "Makes a token, which may no more than who asks, and tells it this once.",
+                  answer=NewTokenSecret, status=201, body=NewToken, errors=(Conflict, NotFound),
+                  told_caller=True),
+            Route("DELETE", "/tokens/<uuid:token>", self.revoke, VIEWERS,
+                  "Takes a token back: it opens nothing any more.",
+                  answer=Token, errors=(NotFound,), told_caller=True),
+            Route("POST", "/sign-in", self.sign_in, policy(Other.EVERYBODY),
+                  "Makes a token for whoever knows the name and the password.",
+                  answer=NewTokenSecret, status=201, body=SignInWithPassword,
+                  errors=(Unauthenticated, Conflict, TooManyTries)),
+            Route("POST", "/token-revocations", self.revoke_found, policy(Other.EVERYBODY),
+                  "Takes back the token that is sent: for whoever has it, or found it (RFC 7009).",
+                  status=204, body=TokenQuestion),
+            Route("POST", "/token-holders", self.holder, SERVICES,
+                  "Tells a service whose a token is that it was sent.",
+                  answer=TokenHolder, body=TokenQuestion),
+        ]  # fmt: skip
+
+    async def list(self) -> AccountList:
+        """List all accounts."""
+        return AccountList(accounts=await read_accounts(self._database))
+
+    async def add(self, body: NewAccount, caller: Person) -> Account:
+        """Create an account."""
+        return await self._accounts.add(body, by=caller)
+
+    async def change(self, name: str, body: AccountChange, caller: Person) -> Account:
+        """Change an account."""
+        return await self._accounts.change(name, body, by=caller)
+
+    async def quotas(self, name: str, caller: Person) -> PersonQuotas:
+        """Return the quotas of a person and how much of them is used."""
+        return await read_person_quotas(self._context, name, by=caller)
+
+    async def set_quotas(self, name: str, body: SetQuotas) -> PersonQuotas:
+        """Set the quotas of a person."""
+        return await set_person_quotas(self._context, name, body)
+
+    async def me(self, caller: Person) -> Me:
+        """Return the account of the caller."""
+        return await read_me(self._database, caller)
+
+    async def end_sessions(self, caller: Person) -> None:
+        """End all sessions of the caller."""
+        await self._accounts.end_own_sessions(caller)
+
+    async def change_password(self, body: NewPassword, caller: Person) -> Account:
+        """Change the password of the caller."""
+        return await self._accounts.change_own_password(caller, body)
+
+    async def tokens(self, query: TokenQuery, caller: Person) -> TokenList:
+        """List tokens.
+
+        Raises:
+            BeyondRole: The tokens of others are asked for, and the caller is no administrator.
+        """
+        others = query.all or query.person not in {None, caller.name}
+        if others and caller.role is not Role.ADMIN:
+            raise BeyondRole(
+                f"tokens of others are shown to an {Role.ADMIN}", f"you are {caller.role}"
+            )
+        whose = query.person or (None if query.all else caller.name)
+        found, now = await read_tokens(self._database, whose), datetime.now(UTC)
+        return TokenList(tokens=[each for each in found if query.ended or each.holds(now)])
+
+    async def give(self, body: NewToken, caller: Person) -> NewTokenSecret:
+        """Create a token."""
+        return await give_token(self._database, body, by=caller)
+
+    async def revoke(self, token: UUID, caller: Person) -> Token:
+        """Revoke a token of the caller, or as an administrator any token."""
+        return await revoke_token(self._database, token, by=caller)
+
+    async def sign_in(self, body: SignInWithPassword) -> NewTokenSecret:
+        """Return a new token for a name and a password."""
+        return await self._accounts.token_with_password(body)
+
+    async def revoke_found(self, body: TokenQuestion) -> None:
+        """Revoke the token that is sent."""
+        await revoke_found_token(self._database, body.token.get_secret_value())
+
+    async def holder(self, body: TokenQuestion) -> TokenHolder:
+        """Return the holder of a token, empty if the token is unknown."""
+        found = await self._people.principal(body.token.get_secret_value())
+        if not isinstance(found, Person):
+            return TokenHolder()
+        return TokenHolder(name=found.name, role=found.role, groups=list(found.groups))

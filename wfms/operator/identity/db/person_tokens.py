@@ -1,0 +1,192 @@
+"""The tables ``person_tokens`` and ``person_sessions``: what people say with who they are."""
+
+import hashlib
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.people import Token
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.database import Connection
+
+_COLUMNS = "id, person, label, role, created_at, expires_at, used_at, revoked_at"
+
+INSERT_TOKEN = f"""
+INSERT INTO person_tokens (person, label, role, digest, expires_at)
+VALUES ($1, $2, $3, $4, now() + $5) RETURNING {_COLUMNS}
+"""
+
+SELECT_TOKENS = f"""
+-- Tokens of one person, or of all if $1 is NULL.
+SELECT {_COLUMNS} FROM person_tokens WHERE $1::text IS NULL OR person = $1
+ORDER BY created_at DESC, id
+"""
+
+#: Of PostgreSQL's advisory locks, those of people's tokens.
+_LOCKS = 0x5148
+
+LOCK_TOKENS = f"SELECT pg_advisory_xact_lock({_LOCKS}, hashtext($1))"
+
+COUNT = """
+SELECT count(*) FROM person_tokens
+WHERE person = $1 AND revoked_at IS NULL AND expires_at > now()
+"""
+
+REVOKE = f"""
+-- Only tokens of this person, or of anybody if $2 is NULL. A repetition keeps the time of the first
+-- revocation.
+UPDATE person_tokens SET revoked_at = coalesce(revoked_at, now())
+WHERE id = $1 AND ($2::text IS NULL OR person = $2) RETURNING {_COLUMNS}
+"""
+
+REVOKE_ITSELF = (
+    "UPDATE person_tokens SET revoked_at = coalesce(revoked_at, now()) WHERE digest = $1"
+    " RETURNING person"
+)
+
+HOLDER = """
+-- With the role of the account, if there is one. Tokens of a disabled account are invalid.
+SELECT token.id, token.person, token.role, people.role AS most, people.groups,
+    token.used_at IS NULL OR token.used_at < now() - interval '1 minute' AS unseen
+FROM person_tokens AS token LEFT JOIN people ON people.name = token.person
+WHERE token.digest = $1 AND token.revoked_at IS NULL AND token.expires_at > now()
+    AND people.disabled_at IS NULL
+"""
+
+USED = "UPDATE person_tokens SET used_at = now() WHERE id = $1"
+
+#: Sessions of a person at the same time.
+MAX_SESSIONS = 100
+
+BEGIN_SESSION = """
+-- A session that a token began ends with the token.
+INSERT INTO person_sessions (digest, person, role, ends_at, token)
+SELECT $1, $2, $3, least(now() + $4, token.expires_at), token.id
+FROM (SELECT 1) AS one LEFT JOIN person_tokens AS token ON token.digest = $5
+"""
+
+IN_SESSION = """
+SELECT session.person, session.role, people.role AS most, people.groups
+FROM person_sessions AS session LEFT JOIN people ON people.name = session.person
+    LEFT JOIN person_tokens AS token ON token.id = session.token
+WHERE session.digest = $1 AND session.ends_at > now() AND people.disabled_at IS NULL
+    AND token.revoked_at IS NULL
+"""
+
+END_OLDEST = """
+-- Keep the $2 newest sessions. Skip rows that another transaction is deleting.
+DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
+    SELECT digest FROM person_sessions WHERE person = $1
+    ORDER BY begun_at DESC, digest OFFSET $2 FOR UPDATE SKIP LOCKED))
+"""
+
+END_SESSION = "DELETE FROM person_sessions WHERE digest = $1 RETURNING person"
+
+END_SESSIONS = """
+DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
+    SELECT digest FROM person_sessions WHERE person = $1 ORDER BY digest FOR UPDATE))
+"""
+
+END_DEVICE_LOGINS = "DELETE FROM device_logins WHERE person = $1"
+
+FORGET_SESSIONS = """
+-- Skip rows that another transaction is deleting.
+DELETE FROM person_sessions WHERE digest = ANY(ARRAY(
+    SELECT digest FROM person_sessions WHERE ends_at < now() FOR UPDATE SKIP LOCKED))
+"""
+
+
+def digest(secret: str) -> bytes:
+    """Return the SHA-256 digest under which a secret is stored."""
+    return hashlib.sha256(secret.encode(errors="replace")).digest()
+
+
+async def insert_token(
+    connection: Connection, person: Person, label: str, *, secret: str, life: timedelta
+) -> Token:
+    """Insert a token of a person, whose role is the most that the token may have."""
+    row = await connection.fetchrow(
+        INSERT_TOKEN, person.name, label, person.role, digest(secret), life
+    )
+    return _token(row)
+
+
+async def tokens_of(connection: Connection, person: str | None) -> list[Token]:
+    """Return the tokens of a person, or of everybody for None, newest first."""
+    return [_token(row) for row in await connection.fetch(SELECT_TOKENS, person)]
+
+
+async def count_of(connection: Connection, person: str) -> int:
+    """Count the valid tokens of a person. No token is added until the transaction ends."""
+    await connection.execute(LOCK_TOKENS, person)
+    return int(await connection.fetchval(COUNT, person))
+
+
+async def mark_revoked(connection: Connection, token: UUID, *, person: str | None) -> Token | None:
+    """Revoke a token of ``person`` (None: of anybody). Return None if there is no such token."""
+    row = await connection.fetchrow(REVOKE, token, person)
+    return None if row is None else _token(row)
+
+
+async def revoke_itself(connection: Connection, secret: str) -> str | None:
+    """Revoke the token with this secret. Return the name of its person, or None."""
+    person: str | None = await connection.fetchval(REVOKE_ITSELF, digest(secret))
+    return person
+
+
+async def holder_of(connection: Connection, secret: str) -> Person | None:
+    """Return the person whom the token with this secret belongs to, or None."""
+    row = await connection.fetchrow(HOLDER, digest(secret))
+    if row is None:
+        return None
+    if row["unseen"]:
+        await connection.execute(USED, row["id"])
+    return _person(row)
+
+
+async def begin_session(
+    connection: Connection, person: Person, *, secret: str, life: timedelta, token: str
+) -> None:
+    """Begin a session, with the token that it was started by or an empty text.
+
+    The oldest session ends if the person has too many.
+    """
+    await connection.execute(END_OLDEST, person.name, MAX_SESSIONS - 1)
+    await connection.execute(
+        BEGIN_SESSION, digest(secret), person.name, person.role, life, digest(token)
+    )
+
+
+async def person_in_session(connection: Connection, secret: str) -> Person | None:
+    """Return the person of the session with this secret, or None."""
+    row = await connection.fetchrow(IN_SESSION, digest(secret))
+    return None if row is None else _person(row)
+
+
+async def end_session(connection: Connection, secret: str) -> str | None:
+    """End the session with this secret. Return the name of its person, or None."""
+    person: str | None = await connection.fetchval(END_SESSION, digest(secret))
+    return person
+
+
+async def end_sessions_of(connection: Connection, person: str) -> None:
+    """End all sessions of a person, and the device logins that are not completed."""
+    await connection.execute(END_SESSIONS, person)
+    await connection.execute(END_DEVICE_LOGINS, person)
+
+
+async def forget_ended_sessions(connection: Connection) -> None:
+    """Delete the sessions whose time is over."""
+    await connection.execute(FORGET_SESSIONS)
+
+
+def _person(row: Any) -> Person:
+    """Return the person with the lesser role of the account and of the token or session."""
+    given, most = Role(row["role"]), row["most"]
+    role = given if most is None else given.least(Role(most))
+    return Person(row["person"], role, tuple(row["groups"] or ()))
+
+
+def _token(row: Any) -> Token:
+    return Token.model_construct(**{**row, "role": Role(row["role"])})

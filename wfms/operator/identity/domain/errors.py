@@ -1,0 +1,135 @@
+"""Errors about accounts, tokens and sign-in."""
+
+from uuid import UUID
+
+from sluice.contracts.common.problems import (
+    Conflict,
+    Forbidden,
+    NotFound,
+    ServiceError,
+    Unauthenticated,
+)
+from sluice.visible_text import quoted
+
+
+class PersonUnknown(NotFound):
+    """The account does not exist."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"nobody has an account of the name {quoted(name)} (`sluice user list` shows them)",
+            name=name,
+        )
+
+
+class PersonExists(Conflict):
+    """The name of a new account is taken."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"there is an account of the name {quoted(name)}: `sluice user role`, `password` and"
+            " `enable` change it",
+            name=name,
+        )
+
+
+class TokenUnknown(NotFound):
+    """The token does not exist or belongs to somebody else; the error does not reveal which."""
+
+    def __init__(self, token: UUID) -> None:
+        super().__init__(f"you have no token {token} (`sluice token list`)", id=token)
+
+
+class WrongPassword(Unauthenticated):
+    """The sign-in failed; the error does not reveal whether the account exists."""
+
+    def __init__(self) -> None:
+        super().__init__("the name and the password do not belong together")
+
+
+class BeyondRole(Forbidden):
+    """The role of the principal is too low; ``who`` says what it is."""
+
+    def __init__(self, what: str, who: str) -> None:
+        super().__init__(f"{what}, and {who}")
+
+
+class TooManyTries(ServiceError):
+    """There were too many wrong passwords."""
+
+    status, slug, title = 429, "too-many-tries", "Too many tries"
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(
+            f"too many wrong passwords: wait {seconds} s. Tokens, and sessions that have begun,"
+            " hold meanwhile",
+            seconds=seconds,
+        )
+
+
+class TooManySignIns(ServiceError):
+    """The person has begun too many sessions."""
+
+    status, slug, title = 429, "too-many-sign-ins", "Too many sign-ins"
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(
+            f"you have signed in too often: wait {seconds} s, or go on with a session that has"
+            " begun. Programs send their token with each request",
+            seconds=seconds,
+        )
+
+
+class ProviderRefused(Unauthenticated):
+    """The sign-in through an OpenID provider failed."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"signing in by the provider came to nothing: {why}")
+
+
+class TooManyTokens(Conflict):
+    """The person has the maximum number of tokens."""
+
+    def __init__(self, name: str, most: int) -> None:
+        super().__init__(
+            f"{name} has {most} tokens that hold, and nobody may have more: take some back"
+            " (`sluice token list`, `sluice token revoke`)",
+            name=name,
+        )
+
+
+class DeviceLoginUnknown(NotFound):
+    """No device login waits with this code; the error does not reveal whether there was one."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "no command waits with this code: it holds for ten minutes, once; type `sluice login`"
+            " again"
+        )
+
+
+class DeviceLoginRefused(Forbidden):
+    """The device login was refused."""
+
+    def __init__(self) -> None:
+        super().__init__("whoever was asked in the browser has refused it")
+
+
+class TooManyCodes(ServiceError):
+    """There were too many device logins or wrong codes."""
+
+    status, slug, title = 429, "too-many-codes", "Too many codes"
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(
+            f"too many codes were asked for, or wrong: wait {seconds} s (names, passwords and"
+            " tokens are taken meanwhile)",
+            seconds=seconds,
+        )
+
+
+class OwnAccountChange(Conflict):
+    """Administrators may not take away their own role, so that one of them always remains."""
+
+    def __init__(self) -> None:
+        super().__init__("nobody takes his own role away: another administrator does that")

@@ -1,0 +1,181 @@
+"""Sign-in of commands through a browser on any machine: device authorization grant (RFC 8628)."""
+
+import math
+import secrets
+import time
+from datetime import timedelta
+
+import structlog
+from limits import RateLimitItem, RateLimitItemPerMinute
+from limits.aio.storage import MemoryStorage
+from limits.aio.strategies import MovingWindowRateLimiter
+from pydantic import SecretStr
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.device_login import (
+    CODE_LENGTH,
+    CODE_LETTERS,
+    DeviceAnswer,
+    DeviceLogin,
+    NewDeviceLogin,
+    code_letters,
+    shown_code,
+)
+from sluice.contracts.access.people import NewToken
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.audit.request import remote_now, tell
+from sluice.servicekit.audit.rows import note_told
+from sluice.servicekit.database import Connection, Database
+from wfms.operator.identity.db import device_logins
+from wfms.operator.identity.db.device_logins import DeviceLoginRow
+from wfms.operator.identity.db.people import person_called
+from wfms.operator.identity.domain.errors import (
+    BeyondRole,
+    DeviceLoginRefused,
+    DeviceLoginUnknown,
+    TooManyCodes,
+)
+from wfms.operator.identity.usecases.give_token import token_given
+from wfms.operator.identity.usecases.sign_in import address_block
+
+#: The page where people allow or refuse a device login.
+PAGE = "/device"
+#: How long a login waits, and the interval at which the command polls.
+_LIFE, _INTERVAL = timedelta(minutes=10), timedelta(seconds=2)
+#: Limits in five minutes: logins that start from an address and in total, and wrong codes of a
+#: person. Of 2.6 * 10^10 codes at most 600 wait at a time.
+OF_AN_ADDRESS, OF_ALL = RateLimitItemPerMinute(30, 5), RateLimitItemPerMinute(300, 5)
+WRONG_CODES = RateLimitItemPerMinute(20, 5)
+_EVERYBODY = "everybody"
+
+log = structlog.get_logger(__name__)
+
+
+class DeviceLogins:
+    """Logins of commands that a person allows in a browser.
+
+    The rate limits are counted in the memory of this process, so each instance counts separately.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._tries = MovingWindowRateLimiter(MemoryStorage())
+
+    async def begin(self, new: NewDeviceLogin) -> DeviceLogin:
+        """Start a device login, which waits for ten minutes.
+
+        Raises:
+            TooManyCodes: A rate limit is exceeded.
+        """
+        remote = remote_now()
+        await self._count(OF_AN_ADDRESS, address_block(remote))
+        await self._count(OF_ALL, _EVERYBODY)
+        device_code = secrets.token_urlsafe(32)
+        async with self._database.transaction() as transaction:
+            await device_logins.forget_ended_logins(transaction.connection)
+            letters = _new_code()
+            while not await device_logins.insert_login(
+                transaction.connection,
+                device_code,
+                letters,
+                label=new.label,
+                remote=remote,
+                life=_LIFE,
+            ):
+                letters = _new_code()
+        code = shown_code(letters)
+        return DeviceLogin(
+            device_code=SecretStr(device_code),
+            user_code=code,
+            verification_uri=PAGE,
+            verification_uri_complete=f"{PAGE}?code={code}",
+            expires_in=int(_LIFE.total_seconds()),
+            interval=int(_INTERVAL.total_seconds()),
+        )
+
+    async def waiting(self, code: str, *, by: Person) -> DeviceLoginRow:
+        """Return the pending login that shows the code that a person typed.
+
+        Raises:
+            DeviceLoginUnknown: No pending login has this code.
+            TooManyCodes: The person typed too many wrong codes.
+        """
+        async with self._database.connection() as connection:
+            letters = code_letters(code)
+            found = letters and await device_logins.undecided_login(connection, letters)
+        if not found:
+            await self._count(WRONG_CODES, by.name)
+            raise DeviceLoginUnknown()
+        return found
+
+    async def decide(self, code: str, *, by: Person, role: Role | None) -> DeviceLoginRow:
+        """Allow or refuse a pending login.
+
+        Args:
+            code: The code that the person typed.
+            by: The person who decides.
+            role: The highest role of the token; None refuses the login.
+
+        Raises:
+            BeyondRole: The person does not have the role.
+            DeviceLoginUnknown: No pending login has this code.
+            TooManyCodes: The person typed too many wrong codes.
+        """
+        if role is not None and not by.role.includes(role):
+            raise BeyondRole(f"the token is to be {role}", f"you are {by.role}")
+        found = await self.waiting(code, by=by)
+        async with self._database.transaction() as transaction:
+            decided = await device_logins.decide_login(
+                transaction.connection, found.user_code, by.name, role
+            )
+        if decided is None:  # somebody else decided, or the login expired meanwhile
+            raise DeviceLoginUnknown()
+        tell(label=decided.label, role=role or "refused")
+        return decided
+
+    async def take(self, device_code: str) -> DeviceAnswer:
+        """Return the token of an allowed login once, or an empty answer while nobody has decided.
+
+        Raises:
+            DeviceLoginUnknown: There is no such login.
+            DeviceLoginRefused: The login was refused, or the account is disabled.
+            TooManyTokens: The person has the maximum number of tokens.
+        """
+        async with self._database.transaction() as transaction:
+            connection = transaction.connection
+            login = await device_logins.lock_login(connection, device_code)
+            if login is None:
+                raise DeviceLoginUnknown()
+            if login.person is None:
+                return DeviceAnswer()
+            person = await _person_of(connection, login.person, login.role)
+            given = await token_given(connection, NewToken(label=login.label), by=person)
+            await device_logins.delete_login(connection, device_code)
+            await note_told(
+                connection, person.name, "lets a command in by a browser", role=person.role
+            )
+        log.info("device_login.taken", person=person.name, role=person.role)
+        return DeviceAnswer(given=given)
+
+    async def _count(self, limit: RateLimitItem, whose: str) -> None:
+        if not await self._tries.hit(limit, whose):
+            window = await self._tries.get_window_stats(limit, whose)
+            raise TooManyCodes(max(1, math.ceil(window.reset_time - time.time())))
+
+
+async def _person_of(connection: Connection, name: str, role: Role | None) -> Person:
+    """Return the person with their current role and groups.
+
+    Raises:
+        DeviceLoginRefused: The login was refused, or the account is disabled.
+    """
+    account = await person_called(connection, name)
+    if role is None or (account is not None and account.disabled_at is not None):
+        raise DeviceLoginRefused()
+    if account is None:  # the owner of the system needs no account
+        return Person(name, role)
+    return Person(name, role.least(account.role), tuple(account.groups))
+
+
+def _new_code() -> str:
+    return "".join(secrets.choice(CODE_LETTERS) for _ in range(CODE_LENGTH))

@@ -1,0 +1,108 @@
+"""Creation and revocation of tokens."""
+
+import secrets
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import structlog
+from pydantic import SecretStr
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.people import TOKEN_PREFIX, NewToken, NewTokenSecret, Token
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.audit.request import tell
+from sluice.servicekit.audit.rows import note_told
+from sluice.servicekit.database import Connection, Database
+from wfms.operator.identity.db import person_tokens
+from wfms.operator.identity.db.people import person_called, person_with
+from wfms.operator.identity.domain.errors import (
+    BeyondRole,
+    PersonUnknown,
+    TokenUnknown,
+    TooManyTokens,
+)
+
+#: Valid tokens that a person may have.
+MAX_TOKENS = 100
+
+log = structlog.get_logger(__name__)
+
+
+async def give_token(database: Database, new: NewToken, *, by: Person) -> NewTokenSecret:
+    """Create a token; its secret is returned only this once.
+
+    Raises:
+        BeyondRole: The token would permit more than its holder or the principal may do.
+        PersonUnknown: There is no such active account.
+        TooManyTokens: The person has the maximum number of tokens.
+    """
+    async with database.transaction() as transaction:
+        return await token_given(transaction.connection, new, by=by)
+
+
+async def token_given(connection: Connection, new: NewToken, *, by: Person) -> NewTokenSecret:
+    """Create a token as ``give_token`` does, within the transaction of the caller."""
+    secret = TOKEN_PREFIX + secrets.token_urlsafe(32)
+    holder = by
+    if new.person not in {None, by.name}:
+        holder = await _other(connection, str(new.person), by=by)
+    most = by.role.least(holder.role)
+    role = new.role or most
+    if not most.includes(role):
+        whose = "you are" if holder is by else f"{holder.name} is"
+        raise BeyondRole(f"the token is to be {role}", f"{whose} {most}")
+    if await person_tokens.count_of(connection, holder.name) >= MAX_TOKENS:
+        raise TooManyTokens(holder.name, MAX_TOKENS)
+    given = await person_tokens.insert_token(
+        connection,
+        replace(holder, role=role),
+        new.label,
+        secret=secret,
+        life=timedelta(days=new.days),
+    )
+    tell(token=given.id, person=given.person, label=given.label, role=role)
+    log.info("token.given", token=str(given.id), person=given.person, role=role, by=by.name)
+    return NewTokenSecret(token=given, secret=SecretStr(secret))
+
+
+async def revoke_token(database: Database, token: UUID, *, by: Person) -> Token:
+    """Revoke a token.
+
+    Raises:
+        TokenUnknown: There is no such token, or it belongs to somebody else.
+        BeyondRole: The token has a higher role than the principal.
+    """
+    own = None if by.role is Role.ADMIN else by.name
+    async with database.transaction() as transaction:
+        revoked = await person_tokens.mark_revoked(transaction.connection, token, person=own)
+        if revoked is None:
+            raise TokenUnknown(token)
+        if not by.role.includes(revoked.role):
+            raise BeyondRole(f"the token is {revoked.role}", f"you are {by.role}")
+    log.info("token.revoked", token=str(token), person=revoked.person, by=by.name)
+    return revoked
+
+
+async def revoke_found_token(database: Database, secret: str) -> None:
+    """Revoke the token that has this secret, whoever holds it."""
+    async with database.transaction() as transaction:
+        person = await person_tokens.revoke_itself(transaction.connection, secret)
+        if person is not None:
+            does = "whoever has the token takes it back"
+            await note_told(transaction.connection, person, does, outcome=204)
+
+
+async def _other(connection: Connection, name: str, *, by: Person) -> Person:
+    """Return the holder of a token that an administrator creates for somebody else.
+
+    Raises:
+        BeyondRole: The principal is no administrator.
+        PersonUnknown: There is no such account, or it is disabled.
+    """
+    if by.role is not Role.ADMIN:
+        raise BeyondRole(f"tokens of others are made by an {Role.ADMIN}", f"you are {by.role}")
+    account = await person_called(connection, name)
+    if account is None or account.disabled_at is not None:
+        raise PersonUnknown(name)
+    return person_with(account)

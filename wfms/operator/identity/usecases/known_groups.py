@@ -1,0 +1,37 @@
+"""The groups that exist: those with at least one member."""
+
+from collections.abc import Iterable
+
+from sluice.contracts.access.owners import EVERYONE
+from sluice.contracts.common.problems import Unprocessable
+from sluice.servicekit.database import Connection
+from sluice.visible_text import quoted
+from wfms.operator.identity.db.people import all_people
+
+
+class UnknownGroup(Unprocessable):
+    """A group that has no members, so nobody could see the object."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"nobody is in a group {quoted(name)}: nothing was changed (an administrator says who"
+            " is in a group, by `sluice user groups`)",
+            group=name,
+        )
+
+
+async def are_there_any(connection: Connection) -> bool:
+    """Return whether there is a group besides the one that contains everybody."""
+    return any(person.groups for person in await all_people(connection))
+
+
+async def require_known(connection: Connection, groups: Iterable[str]) -> None:
+    """Check that each group has members.
+
+    Raises:
+        UnknownGroup: A group has no members.
+    """
+    known = {EVERYONE}.union(*(person.groups for person in await all_people(connection)))
+    for name in groups:
+        if name not in known:
+            raise UnknownGroup(name)

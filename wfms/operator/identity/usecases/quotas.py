@@ -1,0 +1,124 @@
+"""Usage and quotas of groups and people, from the services that count them."""
+
+import asyncio
+from collections.abc import Mapping
+
+import structlog
+
+from sluice.clients.quotas import QuotaCalls
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.quotas import (
+    HolderKind,
+    PersonQuotas,
+    Quantity,
+    Quota,
+    QuotaHolder,
+    SetQuotaLimits,
+    SetQuotas,
+)
+from sluice.contracts.common.problems import Forbidden, NotFound, Unprocessable
+from sluice.servicekit.access.principal import Person
+from sluice.servicekit.audit.request import tell
+from sluice.visible_text import quoted
+from wfms.operator.context import OperatorContext
+from wfms.operator.identity.db.people import person_called
+
+log = structlog.get_logger(__name__)
+
+#: Usage by quantity.
+Has = Mapping[Quantity, Quota]
+
+
+class ForeignQuotas(Forbidden):
+    """The quotas of a person, requested by somebody who is not an administrator."""
+
+    def __init__(self, by: Person) -> None:
+        super().__init__(
+            f"what a person has is shown to him and to an {Role.ADMIN}, and you are {by.name}"
+        )
+
+
+def _counting(context: OperatorContext) -> Mapping[Quantity, QuotaCalls]:
+    """Return the service that counts each quantity."""
+    return {
+        Quantity.CHAINS: context.chains,
+        Quantity.BYTES: context.dms,
+        Quantity.FILES: context.dms,
+        Quantity.WAITING: context.wms,
+    }
+
+
+async def read_holdings(
+    context: OperatorContext, kind: HolderKind, name: str | None = None
+) -> Mapping[str, Has]:
+    """Return, by name, the usage and quotas that the principal may see.
+
+    Raises:
+        NotAvailable: A service does not answer.
+    """
+    services = dict.fromkeys(_counting(context).values())
+    answers = await asyncio.gather(*(service.holdings(kind, name) for service in services))
+    found: dict[str, dict[Quantity, Quota]] = {}
+    for answer in answers:
+        for holding in answer.holdings:
+            found.setdefault(holding.name, {}).update(holding.has)
+    return found
+
+
+async def set_quotas(context: OperatorContext, holder: QuotaHolder, new: SetQuotas) -> None:
+    """Set the quotas of a holder in the services that count them.
+
+    If a service does not answer, other services may already have the new values.
+
+    Raises:
+        NotAvailable: A service does not answer.
+    """
+    said, counting = new.said(), _counting(context)
+    by_service: dict[QuotaCalls, dict[Quantity, int | None]] = {}
+    for quantity, number in said.items():
+        by_service.setdefault(counting[quantity], {})[quantity] = number
+    for service, most in by_service.items():
+        await service.set_most(holder, SetQuotaLimits(most=most))
+    log.info("quota.set", holder=str(holder), **{str(each): most for each, most in said.items()})
+
+
+async def read_person_quotas(context: OperatorContext, name: str, *, by: Person) -> PersonQuotas:
+    """Return the usage and quotas of what a person created.
+
+    Raises:
+        ForeignQuotas: The principal is neither the person nor an administrator.
+        NotFound: There is no such account.
+        NotAvailable: A service does not answer.
+    """
+    if name != by.name:
+        if by.role is not Role.ADMIN:
+            raise ForeignQuotas(by)
+        await _require_known(context, name)
+    return await _of_person(context, name)
+
+
+async def set_person_quotas(context: OperatorContext, name: str, new: SetQuotas) -> PersonQuotas:
+    """Set the quotas of a person, as ``set_quotas`` does.
+
+    Raises:
+        Unprocessable: The request changes nothing.
+        NotFound: There is no such account.
+        NotAvailable: A service does not answer.
+    """
+    if not new.said():
+        raise Unprocessable("nothing is changed: give chains, bytes, files or waiting")
+    await _require_known(context, name)
+    tell(**new.model_dump(exclude_none=True))
+    await set_quotas(context, QuotaHolder(HolderKind.PERSON, name), new)
+    return await _of_person(context, name)
+
+
+async def _of_person(context: OperatorContext, name: str) -> PersonQuotas:
+    has = (await read_holdings(context, HolderKind.PERSON, name)).get(name, {})
+    return PersonQuotas(name=name, **{str(quantity): quota for quantity, quota in has.items()})
+
+
+async def _require_known(context: OperatorContext, name: str) -> None:
+    async with context.database.connection() as connection:
+        if await person_called(connection, name) is None:
+            raise NotFound(f"nobody has an account named {quoted(name)}: see `sluice user list`")

@@ -1,0 +1,1 @@
+"""Notices, notifications, the audit log and queues."""

@@ -1,0 +1,34 @@
+"""``/api/v1/audit``: the audit log."""
+
+from sluice.contracts.access.audit import AuditFilter, AuditPage, AuditVerdicts
+from sluice.contracts.common.problems import NotAvailable, Unprocessable
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.route import ADMINS, Route
+from wfms.operator.monitoring.usecases.read_audit import check_audit, read_audit
+
+
+class AuditRoutes:
+    """The routes of the audit log."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        return [
+            Route("GET", "/audit", self.list, ADMINS,
+                  "Lists what people did, the newest first: who, what, from where, and what came "
+                  "of it.",
+                  answer=AuditPage, query=AuditFilter, errors=(Unprocessable, NotAvailable)),
+            Route("GET", "/audit/verdict", self.check, ADMINS,
+                  "Says of each service whether what it has noted is what was noted.",
+                  answer=AuditVerdicts, errors=(NotAvailable,)),
+        ]  # fmt: skip
+
+    async def list(self, query: AuditFilter) -> AuditPage:
+        """List audit events."""
+        return await read_audit(self._context, query)
+
+    async def check(self) -> AuditVerdicts:
+        """Check that the audit log of each service is unchanged."""
+        return await check_audit(self._context)

@@ -1,0 +1,67 @@
+"""``/api/v1/queues``: message queues and dead letters."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.problems import NotAvailable, NotFound
+from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.route import ADMINS, VIEWERS, Route, RouteResponse
+
+
+class DeadQuery(Contract):
+    """How many dead letters are listed."""
+
+    limit: Annotated[int, Field(ge=1, le=1000)] = 100
+
+
+class QueueRoutes:
+    """The routes of message queues."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._desk = context.queues
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        queue = "/queues/<queue>"
+        errors = (NotFound, NotAvailable)
+        return [
+            Route("GET", "/queues", self.list, VIEWERS,
+                  "Lists the queues between services: what waits and what is dead.",
+                  answer=QueueList, errors=(NotAvailable,)),
+            Route("GET", queue + "/dead", self.dead, ADMINS,
+                  "Lists the oldest dead messages of a queue, each with its reason.",
+                  answer=DeadMessages, query=DeadQuery, errors=errors),
+            Route("GET", queue + "/dead/<message>/body", self.body, ADMINS,
+                  "Shows all that a dead message says, as it was sent.",
+                  media="application/octet-stream", errors=errors),
+            Route("POST", queue + "/requeue", self.requeue, ADMINS,
+                  "Puts dead messages back into their queue, as if sent anew.",
+                  answer=MessagesMoved, body=ChooseMessages, errors=errors),
+            Route("POST", queue + "/drop", self.drop, ADMINS, "Removes dead messages for good.",
+                  answer=MessagesMoved, body=ChooseMessages, errors=errors),
+        ]  # fmt: skip
+
+    async def list(self) -> QueueList:
+        """List all queues."""
+        return await self._desk.queues()
+
+    async def dead(self, queue: str, query: DeadQuery) -> DeadMessages:
+        """List the oldest dead letters of a queue."""
+        return await self._desk.dead(queue, limit=query.limit)
+
+    async def body(self, queue: str, message: str) -> RouteResponse:
+        """Return the body of a dead letter as it was sent."""
+        return RouteResponse(
+            await self._desk.body(queue, message), content_type="application/octet-stream"
+        )
+
+    async def requeue(self, queue: str, body: ChooseMessages) -> MessagesMoved:
+        """Put dead letters back into their queue."""
+        return await self._desk.requeue(queue, body)
+
+    async def drop(self, queue: str, body: ChooseMessages) -> MessagesMoved:
+        """Delete dead letters."""
+        return await self._desk.drop(queue, body)

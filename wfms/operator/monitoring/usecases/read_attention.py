@@ -1,0 +1,268 @@
+"""What needs a person, gathered from the services; and its acknowledgement."""
+
+import asyncio
+from collections.abc import Awaitable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+from uuid import UUID
+
+import httpx
+
+from sluice.clients.attention import acknowledge_each
+from sluice.clients.chains import ChainsClient
+from sluice.clients.dms import DmsClient
+from sluice.contracts.chains.attention import (
+    Acknowledge,
+    ChainCounts,
+    Notice,
+    NoticeList,
+    Subject,
+    WorkCounts,
+)
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.problems import Conflict, NotFound, ServiceError
+from sluice.contracts.common.states import ChainDatasetStatus, ChainState
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.jobs.tasks import TaskStatus, UnschedulableTask
+from sluice.contracts.pilots.pilot_list import PilotList
+from wfms.operator.chains.usecases.review_unmatched import current_ties
+from wfms.operator.context import OperatorContext
+from wfms.operator.monitoring.domain import notices
+from wfms.operator.monitoring.domain.overview import MAX_PILOTS
+
+AnswerT = TypeVar("AnswerT")
+
+#: Chains that are looked up at once for the names of their data sets.
+_LOOKED_UP = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """What needs a person; a count is None if its service does not answer."""
+
+    notices: NoticeList
+    chains: ChainCounts | None
+    work: WorkCounts | None
+    pilots: PilotList | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    notices: list[Notice]
+    unshown: int = 0
+
+
+async def read_attention(context: OperatorContext, *, limit: int) -> Attention:
+    """Return at most ``limit`` notices, as ``notices.select_notices`` chooses them.
+
+    If a service does not answer, its notices are missing and one notice says so.
+    """
+    (
+        (of_chains, counted),
+        (of_wms, work, pilots),
+        of_dms,
+        of_intake,
+        full,
+        broker,
+    ) = await asyncio.gather(
+        _chains(context, limit),
+        _wms(context, limit),
+        _dms(context.dms, limit),
+        _intake(context),
+        _full_storages(context),
+        _broker(context),
+    )
+    found = [
+        *broker,
+        *notices.of_queues(context.queues.recent_dead_letters),
+        *full,
+        *of_wms.notices,
+        *of_intake,
+        *of_dms.notices,
+        *of_chains.notices,
+    ]
+    shown = notices.select_notices(found, limit=limit)
+    unshown = of_chains.unshown + of_wms.unshown + of_dms.unshown + len(found) - len(shown)
+    return Attention(NoticeList(notices=shown, more=unshown), counted, work, pilots)
+
+
+async def acknowledge_notices(
+    context: OperatorContext, ids: Sequence[str], asked: Acknowledge
+) -> list[NotFound | Conflict | None]:
+    """Record on the subjects of the notices that somebody has seen them.
+
+    Returns:
+        For each notice None, or the error because its subject needs nobody any more.
+
+    Raises:
+        NoSuchNotice: An id is not valid; nothing is acknowledged then.
+        NotAvailable: A service does not answer.
+    """
+    subjects = [_subject(notice_id) for notice_id in ids]
+    return await acknowledge_each(
+        subjects,
+        asked,
+        chain=context.chains.acknowledge_chain,
+        pilot=context.wms.acknowledge_pilot,
+    )
+
+
+def _subject(notice: str) -> tuple[Subject, UUID]:
+    found = Notice.subject_of(notice)
+    if found is None:
+        raise notices.NoSuchNotice(notice)
+    return found
+
+
+async def _chains(context: OperatorContext, limit: int) -> tuple[_Part, ChainCounts | None]:
+    """Return the notices of chains.
+
+    Chains that failed, that finished with failed jobs and that are stuck are requested separately,
+    so that no kind hides another.
+    """
+    chains = context.chains
+    try:
+        failed, finished, stuck, counted = await asyncio.gather(
+            chains.chains(attention=True, state=ChainState.FAILED, limit=limit),
+            chains.chains(attention=True, state=ChainState.FINISHED, limit=limit),
+            chains.chains(attention=True, state=ChainState.IN_PROGRESS, limit=limit),
+            _known(chains.counts()),
+        )
+    except ServiceError as error:
+        text = f"The chain service does not answer, so chains are missing here: {error.detail}"
+        return _Part([notices.of_trouble(text)]), None
+    listed = [*failed.chains, *stuck.chains]
+    unshown = (
+        0 if counted is None else max(0, counted.attention - len(listed) - len(finished.chains))
+    )
+    found = [notice for chain in listed for notice in notices.of_chain(chain)]
+    found += notices.of_failures(
+        finished.chains, await _kept_datasets(context.dms, finished.chains)
+    )
+    return _Part(found, unshown), counted
+
+
+async def _kept_datasets(dms: DmsClient, chains: Sequence[Chain]) -> dict[UUID, Dataset]:
+    """Return data sets that the chains have not released; none if the DMS does not answer."""
+    uids = {
+        dataset.uid
+        for chain in chains
+        for dataset in chain.datasets
+        if dataset.state is not ChainDatasetStatus.FINISHED
+    }
+    try:
+        return {dataset.uid: dataset for dataset in await dms.datasets_of(sorted(uids))}
+    except ServiceError:
+        return {}
+
+
+async def _wms(
+    context: OperatorContext, limit: int
+) -> tuple[_Part, WorkCounts | None, PilotList | None]:
+    wms = context.wms
+    try:
+        listed, lost, troubled, work, steps, never = await asyncio.gather(
+            wms.pilots(limit=MAX_PILOTS),
+            wms.pilots(attention=True, limit=limit),
+            wms.tasks(troubled=True, limit=limit),
+            _known(wms.counts(troubled=True)),
+            _known(wms.steps()),
+            _known(wms.unschedulable(limit=limit)),
+        )
+    except ServiceError as error:
+        text = (
+            "The WMS does not answer, so pilots and counts of jobs are missing here:"
+            f" {error.detail}"
+        )
+        return _Part([notices.of_trouble(text)]), None, None
+    tasks, unfit = troubled.tasks, never.tasks if never else []
+    datasets = await _datasets(context.chains, [*tasks, *unfit])
+    found = notices.of_work(listed.pilots, waiting=None if work is None else work.waiting)
+    found += notices.of_pilots(lost.pilots)
+    found += notices.of_quarantined(listed.pilots)
+    found += notices.of_troubled_pilots(listed.pilots)
+    found += [] if steps is None else notices.of_steps(steps.steps)
+    found += notices.of_unschedulable(unfit, datasets)
+    found += [notice for task in tasks for notice in notices.of_task(task, datasets)]
+    unshown = 0 if work is None or work.troubled is None else max(0, work.troubled - len(tasks))
+    unshown += never.number - len(unfit) if never else 0
+    return _Part(found, unshown + lost.number - len(lost.pilots)), work, listed
+
+
+async def _dms(dms: DmsClient, limit: int) -> _Part:
+    try:
+        found = await _known(dms.stalled(limit=limit))
+    except ServiceError as error:
+        text = (
+            "The DMS does not answer, so uploads and deletions that do not go on are missing here:"
+            f" {error.detail}"
+        )
+        return _Part([notices.of_trouble(text)])
+    return _Part([]) if found is None else _Part(notices.of_stalled(found.stalled), found.more)
+
+
+async def _full_storages(context: OperatorContext) -> list[Notice]:
+    """Return notices of full storages; other notices report services that do not answer."""
+    storages, waits = await asyncio.gather(
+        context.dms.storages(everything=True), context.wms.room_waits(), return_exceptions=True
+    )
+    for answer in (storages, waits):
+        if isinstance(answer, BaseException) and not isinstance(answer, ServiceError):
+            raise answer
+    return notices.of_storages(
+        [] if isinstance(storages, BaseException) else storages,
+        [] if isinstance(waits, BaseException) else waits.waits,
+    )
+
+
+async def _broker(context: OperatorContext) -> list[Notice]:
+    """Return a notice if the message broker takes no messages from a service."""
+    reports = await asyncio.gather(*(_readiness(http) for http in context.others.values()))
+    answers = (report.get("transport", "ok") for report in reports)
+    return [
+        notices.of_trouble(f"Chains do not go on, because services cannot send messages: {answer}")
+        for answer in answers
+        if answer != "ok"
+    ][:1]
+
+
+async def _readiness(http: httpx.AsyncClient) -> dict[str, str]:
+    """Return the readiness report of a service. Other notices tell of one that does not answer."""
+    try:
+        report = (await http.get("/readyz")).json()
+    except (ServiceError, httpx.HTTPError, ValueError):
+        return {}
+    return report if isinstance(report, dict) else {}
+
+
+async def _datasets(
+    chains: ChainsClient, tasks: Sequence[TaskStatus | UnschedulableTask]
+) -> dict[UUID, str]:
+    """Return the names of the input data sets by chain, as far as they are known."""
+    uids = list(dict.fromkeys(task.chain_uid for task in tasks))[:_LOOKED_UP]
+    try:
+        return {chain.uid: chain.dataset_name for chain in await chains.known_chains(uids)}
+    except ServiceError:
+        return {}
+
+
+async def _known(answer: Awaitable[AnswerT]) -> AnswerT | None:
+    """Return the answer, or None if the service is an older release without this endpoint."""
+    try:
+        return await answer
+    except NotFound:
+        return None
+
+
+async def _intake(context: OperatorContext) -> list[Notice]:
+    try:
+        unmatched, ties = await asyncio.gather(
+            context.intake.unmatched(limit=1), current_ties(context)
+        )
+    except ServiceError as error:
+        return [
+            notices.of_trouble(
+                f"The intake does not answer: new data sets get no chain now ({error.detail})"
+            )
+        ]
+    return notices.of_intake(unmatched.total or len(unmatched.datasets), ties)

@@ -1,0 +1,1 @@
+"""Secrets and the templates that may use them."""

@@ -1,0 +1,92 @@
+"""``/api/v1/secrets``: names and versions of secrets.
+
+No answer contains a value, except that of ``/sealed-secrets``, which only the WMS can decrypt.
+"""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.secrets import NewSecret, Sealed, Secret, SecretList
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.servicekit.access.policy import policy
+from wfms.operator.context import OperatorContext
+from wfms.operator.errors import TooLarge
+from wfms.operator.http.route import ADMINS, VIEWERS, Route
+from wfms.operator.secrets.usecases.open_secrets import open_secrets
+from wfms.operator.secrets.usecases.read_secrets import read_secret, read_secrets
+from wfms.operator.secrets.usecases.remove_secret import remove_secret
+from wfms.operator.secrets.usecases.set_secret import set_secret
+
+
+class RemovalQuery(Contract):
+    """Which versions of a secret are deleted.
+
+    Attributes:
+        version: Delete only this version.
+    """
+
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+
+
+class SecretQuery(Contract):
+    """What a secret is read for.
+
+    Attributes:
+        template_id: A template, published or one-off, that is to use the newest version.
+    """
+
+    template_id: UUID | None = None
+
+
+class SecretRoutes:
+    """The routes of secrets."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._database = context.database
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        name = "/secrets/<name>"
+        return [
+            Route("GET", "/secrets", self.list, VIEWERS,
+                  "Lists secrets: names, versions, who may use them.",
+                  answer=SecretList),
+            Route("GET", name, self.read, policy(Role.VIEWER, CallingService.CHAINS),
+                  "Reads of a secret which versions there are, and who may use them.",
+                  answer=Secret, query=SecretQuery, errors=(NotFound,)),
+            Route("POST", "/secrets", self.set, ADMINS,
+                  "Keeps a value, encrypted, as the next version of a secret; no route gives it.",
+                  answer=Secret, status=201, body=NewSecret,
+                  errors=(Conflict, Unprocessable, TooLarge)),
+            Route("DELETE", name, self.remove, ADMINS,
+                  "Removes a secret, or one version of it, for good.",
+                  status=204, query=RemovalQuery, errors=(NotFound,)),
+            Route("POST", "/sealed-secrets", self.open, policy(CallingService.WMS),
+                  "Gives the WMS values for a job; both ways encrypted with the services' key.",
+                  answer=Sealed, body=Sealed, errors=(Conflict,)),
+        ]  # fmt: skip
+
+    async def list(self) -> SecretList:
+        """List all secrets."""
+        return SecretList(secrets=await read_secrets(self._database))
+
+    async def read(self, name: str, query: SecretQuery) -> Secret:
+        """Return the versions of a secret and who may use them."""
+        return await read_secret(self._database, name, template_id=query.template_id)
+
+    async def set(self, body: NewSecret) -> Secret:
+        """Store a value as the next version of a secret."""
+        return await set_secret(self._context, body)
+
+    async def remove(self, name: str, query: RemovalQuery) -> None:
+        """Delete a secret, or one version of it."""
+        await remove_secret(self._database, name, version=query.version)
+
+    async def open(self, body: Sealed) -> Sealed:
+        """Return the values for a job, encrypted for the WMS."""
+        return await open_secrets(self._context, body)

@@ -1,0 +1,1 @@
+"""Templates, their versions and drafts, and the tools that they are composed of."""

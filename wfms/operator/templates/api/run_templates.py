@@ -1,0 +1,91 @@
+"""``/api/v1/run-templates``: one-off templates.
+
+No data set is matched with them.
+"""
+
+from http import HTTPStatus
+from typing import Annotated
+from uuid import UUID, uuid4
+
+from pydantic import Field
+
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.templates.templates import NewTemplate, Template, TemplateList
+from wfms.operator.context import OperatorContext
+from wfms.operator.errors import TooLarge
+from wfms.operator.http.route import SUBMITTERS, VIEWERS, Route, RouteResponse
+from wfms.operator.templates.api.uploads import SentTemplate, read_upload
+from wfms.operator.templates.usecases.read_run_templates import (
+    delete_run_template,
+    list_run_templates,
+    read_run_template,
+)
+from wfms.operator.templates.usecases.store_run_template import store_run_template
+
+
+class RunListQuery(Contract):
+    """Which part of the list is returned.
+
+    Attributes:
+        after: The ``after`` of the page before.
+        paged: Return where the next page begins.
+    """
+
+    limit: Annotated[int, Field(ge=1, le=1000)] = 1000
+    after: UUID | None = None
+    paged: bool = False
+
+
+class RunTemplateRoutes:
+    """The routes of one-off templates."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._database = context.database
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        path = "/run-templates/<uuid:template_id>"
+        return [
+            Route("POST", "/run-templates", self.store, SUBMITTERS,
+                  "Stores a template for a run of it: no data set is matched with it; 200 where "
+                  "there are these very files.",
+                  answer=Template, status=201, again=200, body=NewTemplate, read=read_upload,
+                  uploads=True, errors=(Unprocessable, TooLarge)),
+            Route("GET", "/run-templates", self.list, VIEWERS,
+                  "Lists templates that came with runs, the last one run first.",
+                  answer=TemplateList, query=RunListQuery, errors=(NotFound,)),
+            Route("GET", path, self.read, VIEWERS,
+                  "Reads a template that came with a run, with its files.",
+                  answer=Template, errors=(NotFound,)),
+            Route("DELETE", path, self.delete, SUBMITTERS,
+                  "Takes a template that came with a run off the list; its chains go on.",
+                  status=204, errors=(NotFound,)),
+        ]  # fmt: skip
+
+    async def store(self, body: SentTemplate) -> RouteResponse:
+        """Store a template, or return the stored one that has the same files."""
+        stored = await store_run_template(
+            self._context, body.sent, name=body.name, template_id=uuid4(), group=body.group
+        )
+        return RouteResponse(
+            stored.template.contract(whole=True),
+            HTTPStatus.CREATED if stored.new else HTTPStatus.OK,
+        )
+
+    async def list(self, query: RunListQuery) -> TemplateList:
+        """List the templates."""
+        found = await list_run_templates(self._database, limit=query.limit, after=query.after)
+        return TemplateList(
+            templates=[template.contract() for template in found.templates],
+            after=found.after if query.paged else None,
+        )
+
+    async def read(self, template_id: UUID) -> Template:
+        """Return a template with its files."""
+        return (await read_run_template(self._database, template_id)).contract(whole=True)
+
+    async def delete(self, template_id: UUID) -> None:
+        """Delete a template from the list."""
+        await delete_run_template(self._database, template_id)

@@ -1,0 +1,197 @@
+"""``/api/v1/templates``: published templates."""
+
+from http import HTTPStatus
+from uuid import uuid4
+
+from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.owners import Share
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
+from sluice.contracts.data.append_only import TemplateTrigger
+from sluice.contracts.templates.templates import (
+    CheckedTemplate,
+    CheckTemplate,
+    NewTemplate,
+    RestoreTemplate,
+    Template,
+    TemplateChanges,
+    TemplateList,
+)  # fmt: skip
+from sluice.servicekit.access.policy import policy
+from wfms.operator.context import OperatorContext
+from wfms.operator.errors import TooLarge
+from wfms.operator.http.access import is_asked_by_service
+from wfms.operator.http.route import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Route, RouteResponse
+from wfms.operator.templates.api.uploads import SentTemplate, read_upload
+from wfms.operator.templates.domain.errors import NotDue
+from wfms.operator.templates.usecases.check_template import check_template
+from wfms.operator.templates.usecases.compare_template import compare_template
+from wfms.operator.templates.usecases.delete_template import delete_template
+from wfms.operator.templates.usecases.disable_template import disable_template, enable_template
+from wfms.operator.templates.usecases.read_due import read_due
+from wfms.operator.templates.usecases.read_templates import read_template, read_templates
+from wfms.operator.templates.usecases.restore_template import restore_template
+from wfms.operator.templates.usecases.store_template import StoreOutcome, store_template
+from wfms.operator.templates.usecases.template_owners import share_template
+
+
+class ListQuery(Contract):
+    """Which templates are listed.
+
+    Attributes:
+        all: Every version, not only the latest.
+        disabled: Disabled templates, too.
+    """
+
+    all: bool = False
+    disabled: bool = False
+
+
+class VersionQuery(Contract):
+    """Which version of a template is read; by default the latest."""
+
+    version: int | None = None
+
+
+class DeleteQuery(Contract):
+    """How a template is deleted.
+
+    Attributes:
+        force: Delete it also while its chains run. The chains go on.
+    """
+
+    force: bool = False
+
+
+class TemplateRoutes:
+    """The routes of published templates."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._database = context.database
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        name = "/templates/<name>"
+        return [
+            Route("POST", "/templates", self.store, SUBMITTERS,
+                  "Stores a template; 200 where its latest version has these very files.",
+                  answer=Template, status=201, again=200, body=NewTemplate, read=read_upload,
+                  uploads=True, errors=(Conflict, Unprocessable, TooLarge)),
+            Route("POST", "/templates/compare", self.compare, SUBMITTERS,
+                  "Says what storing a template would change, storing nothing.",
+                  answer=TemplateChanges, body=NewTemplate, read=read_upload, uploads=True,
+                  errors=(Unprocessable, TooLarge)),
+            Route("POST", "/templates/check", self.check, SUBMITTERS,
+                  "Says what is wrong with a template, storing nothing.",
+                  answer=CheckedTemplate, body=CheckTemplate, errors=(TooLarge,)),
+            Route("GET", "/templates", self.list, policy(Role.VIEWER, CallingService.INTAKE),
+                  "Lists the latest version of every template that data sets may go through, with "
+                  "its CWL text; every version without.",
+                  answer=TemplateList, query=ListQuery, read=is_asked_by_service),
+            Route("GET", name, self.read, VIEWERS,
+                  "Reads a template with its files, as written and as one JSON document.",
+                  answer=Template, query=VersionQuery, errors=(NotFound,)),
+            Route("GET", name + "/due", self.due, VIEWERS,
+                  "Says when a template runs by itself, by growth of data sets or by the clock, "
+                  "and when it did.",
+                  answer=TemplateTrigger, errors=(NotFound,)),
+            Route("POST", name + "/restore", self.restore, SUBMITTERS,
+                  "Makes an old version the latest again; 200 where it is already.",
+                  answer=Template, status=201, again=200, body=RestoreTemplate,
+                  errors=(NotFound, Unprocessable)),
+            Route("POST", name + "/disable", self.disable, SHIFT_OR_OWNER,
+                  "Disables a template: no data set goes through it until it is enabled; running "
+                  "chains go on.",
+                  answer=Template, errors=(NotFound,)),
+            Route("POST", name + "/enable", self.enable, SHIFT_OR_OWNER,
+                  "Enables a template: new data sets are matched with it again.",
+                  answer=Template, errors=(NotFound,)),
+            Route("PUT", name + "/share", self.share, SHIFT_OR_OWNER,
+                  "Says which groups see a template beside its own, and whose it is: these, and no "
+                  "others any more.",
+                  answer=Template, body=Share, errors=(NotFound,)),
+            Route("DELETE", name, self.delete, SHIFT_OR_OWNER,
+                  "Deletes all versions of a template: they match nothing any more; running chains "
+                  "go on.",
+                  status=204, query=DeleteQuery, errors=(NotFound, Conflict, NotAvailable)),
+        ]  # fmt: skip
+
+    async def store(self, body: SentTemplate) -> RouteResponse:
+        """Store a template, or return the latest version if it has the same files."""
+        stored = await store_template(
+            self._context,
+            body.sent,
+            name=body.name,
+            template_id=uuid4(),
+            replaces=body.replaces,
+            group=body.group,
+        )
+        return _answered(stored)
+
+    async def compare(self, body: SentTemplate) -> TemplateChanges:
+        """Return what storing a template would change."""
+        return await compare_template(self._context, body.sent, name=body.name)
+
+    async def restore(self, name: str, body: RestoreTemplate) -> RouteResponse:
+        """Make an old version the latest again."""
+        stored = await restore_template(
+            self._context, name, version=body.version, template_id=uuid4()
+        )
+        return _answered(stored)
+
+    async def check(self, body: CheckTemplate) -> CheckedTemplate:
+        """Return the findings about a template."""
+        return await check_template(self._context.compiler, body)
+
+    async def list(self, query: ListQuery, body: bool) -> TemplateList:
+        """List templates.
+
+        Args:
+            query: The filters.
+            body: A service asks. The intake polls this route and needs no CWL texts.
+        """
+        found = await read_templates(
+            self._database, every_version=query.all, disabled=query.disabled, text=not body
+        )
+        return TemplateList(templates=[template.contract(text=True) for template in found])
+
+    async def read(self, name: str, query: VersionQuery) -> Template:
+        """Return a template with its files."""
+        return (await read_template(self._database, name, version=query.version)).contract(
+            whole=True
+        )
+
+    async def due(self, name: str) -> TemplateTrigger:
+        """Return when a template is triggered, and when it was.
+
+        Raises:
+            NotDue: The template has no trigger.
+        """
+        template = await read_template(self._database, name)
+        due = await read_due(self._context, template)
+        if due is None:
+            raise NotDue(name)
+        return due
+
+    async def disable(self, name: str) -> Template:
+        """Disable a template."""
+        return (await disable_template(self._database, name)).contract()
+
+    async def enable(self, name: str) -> Template:
+        """Enable a template."""
+        return (await enable_template(self._database, name)).contract()
+
+    async def share(self, name: str, body: Share) -> Template:
+        """Set the owner of a template and the groups that see it."""
+        return (await share_template(self._database, name, body)).contract()
+
+    async def delete(self, name: str, query: DeleteQuery) -> None:
+        """Delete all versions of a template."""
+        await delete_template(self._context, name, force=query.force)
+
+
+def _answered(stored: StoreOutcome) -> RouteResponse:
+    return RouteResponse(
+        stored.template.contract(whole=True), HTTPStatus.CREATED if stored.new else HTTPStatus.OK
+    )

@@ -1,0 +1,87 @@
+"""``/api/v1/tools`` and ``/api/v1/pipelines/compose``: the tool library, and workflows from it."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from sluice.contracts.common.base import Contract
+from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
+from sluice.contracts.templates.tools import (
+    ComposeTools,
+    Composition,
+    NewTool,
+    StoredTool,
+    Tool,
+    ToolList,
+)
+from wfms.operator.context import OperatorContext
+from wfms.operator.errors import TooLarge
+from wfms.operator.http.route import SHIFT, SUBMITTERS, VIEWERS, Route
+from wfms.operator.templates.usecases.compose_tools import compose_tools
+from wfms.operator.templates.usecases.read_tools import read_tool, read_tool_versions, read_tools
+from wfms.operator.templates.usecases.store_tool import remove_tool, store_tool
+
+
+class ToolVersionQuery(Contract):
+    """Which version of a tool is meant.
+
+    Attributes:
+        version: By default the newest is read, and all are deleted.
+    """
+
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
+
+
+class ToolRoutes:
+    """The routes of the tool library."""
+
+    def __init__(self, context: OperatorContext) -> None:
+        self._context = context
+        self._database = context.database
+
+    def routes(self) -> list[Route]:
+        """Return the declarations of the routes."""
+        name = "/tools/<name>"
+        return [
+            Route("GET", "/tools", self.list, VIEWERS,
+                  "Lists the newest version of every tool of the library.", answer=ToolList),
+            Route("POST", "/tools", self.store, SUBMITTERS,
+                  "Stores a CommandLineTool as the next version of a tool of the library.",
+                  answer=StoredTool, body=NewTool, errors=(Unprocessable, TooLarge)),
+            Route("GET", name, self.read, VIEWERS, "Reads a tool with its text.",
+                  answer=Tool, query=ToolVersionQuery, errors=(NotFound,)),
+            Route("GET", f"{name}/versions", self.versions, VIEWERS,
+                  "Lists the versions of a tool.",
+                  answer=ToolList, errors=(NotFound,)),
+            Route("DELETE", name, self.remove, SHIFT,
+                  "Removes a tool, or one version of it; templates made of it stay.",
+                  status=204, query=ToolVersionQuery, errors=(NotFound,)),
+            Route("POST", "/pipelines/compose", self.compose, SUBMITTERS,
+                  "Makes a workflow of tools of the library, and publishes it if asked to.",
+                  answer=Composition, body=ComposeTools,
+                  errors=(NotFound, Conflict, Unprocessable, TooLarge)),
+        ]  # fmt: skip
+
+    async def list(self) -> ToolList:
+        """List the newest versions of all tools."""
+        return ToolList(tools=await read_tools(self._database))
+
+    async def store(self, body: NewTool) -> StoredTool:
+        """Store a tool as its next version."""
+        return await store_tool(self._context, body)
+
+    async def read(self, name: str, query: ToolVersionQuery) -> Tool:
+        """Return a tool with its text."""
+        return await read_tool(self._database, name, version=query.version)
+
+    async def versions(self, name: str) -> ToolList:
+        """List the versions of a tool."""
+        return ToolList(tools=await read_tool_versions(self._database, name))
+
+    async def remove(self, name: str, query: ToolVersionQuery) -> None:
+        """Delete a tool, or one version of it."""
+        await remove_tool(self._database, name, version=query.version)
+
+    async def compose(self, body: ComposeTools) -> Composition:
+        """Compose a workflow from tools of the library."""
+        return await compose_tools(self._context, body)

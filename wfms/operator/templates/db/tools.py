@@ -1,0 +1,85 @@
+"""The table ``tools`` and its statements."""
+
+from typing import Any
+
+from sluice.contracts.templates.tools import Tool
+from sluice.servicekit.database import Connection
+
+LOCK_NAME = """
+-- Only one transaction at a time stores a version of this tool.
+SELECT pg_advisory_xact_lock(hashtextextended('tool ' || $1, 0))
+"""
+
+_COLUMNS = "name, version, text, ports, doc, created_at"
+
+SELECT_NEWEST = f"""
+SELECT DISTINCT ON (name) {_COLUMNS} FROM tools WHERE removed_at IS NULL
+ORDER BY name, version DESC
+"""
+
+SELECT_NAMED = f"""
+SELECT {_COLUMNS} FROM tools WHERE name = $1 AND removed_at IS NULL ORDER BY version DESC
+"""
+
+INSERT_TOOL = f"""
+-- Numbers of removed versions are not used again.
+INSERT INTO tools (name, version, text, ports, doc)
+SELECT $1, coalesce(max(version), 0) + 1, $2, $3, $4 FROM tools WHERE name = $1
+RETURNING {_COLUMNS}
+"""
+
+EXISTS = "SELECT EXISTS (SELECT FROM tools WHERE name = $1)"
+
+REMOVE = """
+-- Remove all versions, or only $2.
+UPDATE tools SET removed_at = now()
+WHERE name = $1 AND ($2::integer IS NULL OR version = $2) AND removed_at IS NULL
+RETURNING version
+"""
+
+
+async def lock_tool(connection: Connection, name: str) -> None:
+    """Lock a tool until the transaction ends."""
+    await connection.execute(LOCK_NAME, name)
+
+
+async def newest_tools(connection: Connection) -> list[Tool]:
+    """Return the newest version of each tool, by name, with its text."""
+    return [_tool(row) for row in await connection.fetch(SELECT_NEWEST)]
+
+
+async def versions_of(connection: Connection, name: str) -> list[Tool]:
+    """Return the versions of a tool, the newest first, with their texts."""
+    return [_tool(row) for row in await connection.fetch(SELECT_NAMED, name)]
+
+
+async def insert_tool(
+    connection: Connection, name: str, text: str, *, ports: dict[str, Any], doc: str
+) -> Tool:
+    """Store the next version of a tool; ``ports`` has its ``inputs`` and ``outputs``.
+
+    Precondition: the tool is locked.
+    """
+    return _tool(await connection.fetchrow(INSERT_TOOL, name, text, ports, doc))
+
+
+async def was_stored(connection: Connection, name: str) -> bool:
+    """Return whether a version was ever stored, removed versions included."""
+    return bool(await connection.fetchval(EXISTS, name))
+
+
+async def mark_removed(connection: Connection, name: str, *, version: int | None) -> list[int]:
+    """Remove one version, or with None all versions; return the numbers of those removed."""
+    return [row["version"] for row in await connection.fetch(REMOVE, name, version)]
+
+
+def _tool(row: Any) -> Tool:
+    return Tool(
+        name=row["name"],
+        version=row["version"],
+        created_at=row["created_at"],
+        doc=row["doc"],
+        inputs=row["ports"]["inputs"],
+        outputs=row["ports"]["outputs"],
+        cwl=row["text"],
+    )

@@ -1,0 +1,58 @@
+"""The document of a template as JSON that the type ``jsonb`` of PostgreSQL can hold."""
+
+from typing import Any
+
+#: Values that a document may have after its aliases are expanded.
+MAX_VALUES = 200_000
+
+
+class NotStorable(ValueError):
+    """A document that cannot be stored as JSON; the message says why."""
+
+
+def storable(value: Any) -> Any:
+    """Return plain JSON values with aliases expanded.
+
+    Raises:
+        NotStorable: The document is too large, too deep or has texts that cannot be stored.
+    """
+    return _Copy().of(value)
+
+
+class _Copy:
+    def __init__(self) -> None:
+        self._left = MAX_VALUES
+
+    def of(self, value: Any, depth: int = 0) -> Any:
+        self._left -= 1
+        if self._left < 0:
+            raise NotStorable(
+                f"it holds more than {MAX_VALUES} values once its aliases are written out"
+            )
+        if depth > 200:
+            raise NotStorable("it is nested more than 200 levels deep, or within itself")
+        match value:
+            case dict():
+                return {
+                    self._text(str(key)): self.of(item, depth + 1) for key, item in value.items()
+                }
+            case list() | tuple():
+                return [self.of(item, depth + 1) for item in value]
+            case str():
+                return self._text(value)
+            case bool() | None | float():
+                return value
+            case int():
+                return value if -(2**63) <= value < 2**63 else str(value)
+            case _:
+                return self._text(str(value))
+
+    @staticmethod
+    def _text(text: str) -> str:
+        if "\x00" in text:
+            raise NotStorable("a text in it holds a NUL character (\\0)")
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            raise NotStorable("a text in it holds half of a surrogate pair") from error
+        return str(text)

@@ -1,0 +1,224 @@
+"""The comparison of the plans of two template versions, in words."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import takewhile
+from typing import Any, Literal, TypeVar
+
+from sluice.contracts.data.append_only import Trigger
+from sluice.contracts.data.asset_refs import AssetRef
+from sluice.contracts.data.retention import deletion_text
+from sluice.contracts.templates.chain_requirements import required
+from sluice.contracts.templates.matching import condition_text, due_text
+from sluice.contracts.templates.plan import Condition, Parameter, Plan, PlanOutput, PlanStep
+from sluice.contracts.templates.templates import Change, PlanChange
+from wfms.operator.templates.domain.parameters import type_name
+
+#: Characters that are shown of a value.
+_MOST = 80
+#: Characters before the first difference, if the beginning of a value is left out.
+_LEAD = 20
+#: Fields that concern the whole plan.
+_WHOLE = ("doc", "cwl_version", "data_input", "data_entries", "priority")
+
+#: Floats from this value on are written with an exponent.
+_ALL_DIGITS = 1e15
+
+PlanPart = Literal["template", "match", "parameter", "secret", "step", "output"]
+PartT = TypeVar("PartT")
+#: What is compared as a whole: texts, or values by name.
+Facts = list[str] | dict[str, Any]
+
+
+def compare_plans(before: Plan | None, after: Plan) -> list[PlanChange]:
+    """Return the changes; without an old plan, everything is added."""
+    old = before or _nothing(after)
+    return [
+        *_whole(old, after),
+        *_deletion(before, after),
+        *_each("match", old.match, after.match, lambda condition: [condition_text(condition)]),
+        *_each("match", _due(old), _due(after), lambda due: [due_text(due)]),
+        *_each(
+            "template",
+            _required(old),
+            _required(after),
+            lambda condition: [condition_text(condition)],
+        ),
+        *_each("parameter", _parameters(old), _parameters(after), _facts_of_parameter),
+        *_each("secret", old.secrets, after.secrets, lambda ref: [str(ref)]),
+        *_each(
+            "step",
+            _by_name(old.steps),
+            _by_name(after.steps),
+            _facts_of_step,
+            shown=lambda step: [step.mode.value],
+        ),
+        *_each("output", _by_name(old.outputs), _by_name(after.outputs), _facts_of_output),
+    ]
+
+
+def _nothing(after: Plan) -> Plan:
+    """Return the plan without its parts, as the old plan of a new name."""
+    return after.model_copy(
+        update={
+            "match": {},
+            "due": None,
+            "parameters": {},
+            "bind": {},
+            "secrets": {},
+            "require": None,
+            "steps": [],
+            "outputs": [],
+        }
+    )
+
+
+def _due(plan: Plan) -> dict[str, Trigger]:
+    """Return the trigger, if there is one."""
+    return {} if plan.due is None else {"runs": plan.due}
+
+
+def _whole(before: Plan, after: Plan) -> Iterator[PlanChange]:
+    old, new = (
+        _flat(plan.model_dump(mode="json", include=set(_WHOLE))) for plan in (before, after)
+    )
+    for name in sorted(old.keys() | new.keys()):
+        if old.get(name) != new.get(name):
+            detail = _difference(old.get(name), new.get(name))
+            yield PlanChange(part="template", name=name, change=Change.CHANGED, details=[detail])
+
+
+def _deletion(before: Plan | None, after: Plan) -> Iterator[PlanChange]:
+    """Yield what a new template deletes, or the change of the retention."""
+    if before is None or before.retention != after.retention:
+        change = Change.ADDED if before is None else Change.CHANGED
+        details = [deletion_text(after.retention)]
+        yield PlanChange(part="template", name="retention", change=change, details=details)
+
+
+def _each(
+    part: PlanPart,
+    before: Mapping[str, PartT],
+    after: Mapping[str, PartT],
+    facts: Callable[[PartT], Facts],
+    *,
+    shown: Callable[[PartT], list[str]] | None = None,
+) -> Iterator[PlanChange]:
+    """Yield the changes of one kind of part: old parts in their order, then new ones.
+
+    Args:
+        part: The kind of part.
+        before: The old parts by name.
+        after: The new parts by name.
+        facts: Returns what is compared.
+        shown: Returns what is said of an added or removed part; by default its facts.
+    """
+    for name in [*before, *(name for name in after if name not in before)]:
+        if name in before and name in after:
+            if details := _differences(facts(before[name]), facts(after[name])):
+                yield PlanChange(part=part, name=name, change=Change.CHANGED, details=details)
+            continue
+        change, subject = (
+            (Change.REMOVED, before[name]) if name in before else (Change.ADDED, after[name])
+        )
+        yield PlanChange(
+            part=part,
+            name=name,
+            change=change,
+            details=shown(subject) if shown else _said(facts(subject)),
+        )
+
+
+def _said(facts: Facts) -> list[str]:
+    return (
+        facts
+        if isinstance(facts, list)
+        else [f"{name} {_cut(_text(value))}" for name, value in facts.items()]
+    )
+
+
+def _differences(before: Facts, after: Facts) -> list[str]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        names = [*before, *(name for name in after if name not in before)]
+        return [
+            f"{name}: {_difference(before.get(name), after.get(name))}"
+            for name in names
+            if before.get(name) != after.get(name)
+        ]
+    return [] if before == after else [f"{', '.join(before)} → {', '.join(after)}"]
+
+
+def _difference(before: object, after: object) -> str:
+    """Return two different values as text, shortened so that the difference is visible."""
+    old, new = _text(before), _text(after)
+    if old == new:
+        old, new = (json.dumps(value, ensure_ascii=False) for value in (before, after))
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(old, new, strict=False)))
+    start = 0 if max(len(old), len(new)) <= _MOST or same <= _MOST - _LEAD else same - _LEAD
+    return f"{_cut(old, start)} → {_cut(new, start)}"
+
+
+def _cut(text: str, start: int = 0) -> str:
+    end = start + _MOST
+    return f"{'… ' if start else ''}{text[start:end]}{' …' if len(text) > end else ''}"
+
+
+def _required(plan: Plan) -> dict[str, Condition]:
+    return {f"require {name}": condition for name, condition in required(plan).items()}
+
+
+def _parameters(plan: Plan) -> dict[str, tuple[Parameter, str | AssetRef | None]]:
+    """Return the parameters with the metadata key or asset that each is bound to."""
+    return {
+        name: (parameter, plan.assets.get(name) or plan.bind.get(name))
+        for name, parameter in plan.parameters.items()
+    }
+
+
+def _facts_of_parameter(bound: tuple[Parameter, str | AssetRef | None]) -> dict[str, Any]:
+    parameter, key = bound
+    if isinstance(key, AssetRef):
+        return {"type": type_name(parameter.type), "files of": str(key)}
+    default = (
+        "none, it has to be given"
+        if parameter.required and parameter.default is None
+        else parameter.default
+    )
+    bound_to = {} if key is None else {"taken from metadata": key}
+    return {"type": type_name(parameter.type), "default": default} | bound_to
+
+
+def _facts_of_step(step: PlanStep) -> dict[str, Any]:
+    facts = _flat(step.model_dump(mode="json", exclude={"tool", "name", "doc"}))
+    return facts | {f"its tool's {name}": value for name, value in _flat(step.tool).items()}
+
+
+def _facts_of_output(output: PlanOutput) -> list[str]:
+    collected = "" if output.collect is None else f", collected in {output.collect.name}"
+    return [f"{output.step}/{output.port}{'' if output.single else ', a list'}{collected}"]
+
+
+def _by_name(parts: Iterable[Any]) -> dict[str, Any]:
+    return {part.name: part for part in parts}
+
+
+def _flat(value: Any, path: str = "") -> dict[str, Any]:
+    """Return nested values that are not empty by path (``retry.attempts``); lists stay whole."""
+    if isinstance(value, dict):
+        return {
+            key: leaf
+            for name, inner in value.items()
+            for key, leaf in _flat(inner, f"{path}.{name}" if path else name).items()
+        }
+    return {} if value in (None, [], "") else {path: value}
+
+
+def _text(value: object) -> str:
+    """Return a value as text, with sorted keys because PostgreSQL keeps no key order."""
+    if value is None:
+        return "none"
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}" if abs(value) < _ALL_DIGITS else repr(value)
+    return (
+        value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
+    )

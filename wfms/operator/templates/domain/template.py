@@ -1,0 +1,69 @@
+"""The stored form of a template."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sluice.contracts.access.owners import EVERYONE
+from sluice.contracts.common.problems import Finding
+from sluice.contracts.templates.plan import Plan
+from sluice.contracts.templates.templates import Template
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTemplate:
+    """A version of a template.
+
+    Attributes:
+        files: The original texts by path.
+        main: The path of the workflow.
+        document: All files as one JSON document.
+        deleted_at: When it was deleted, after which it matches nothing.
+        disabled_at: When it was disabled; it matches nothing until it is enabled.
+    """
+
+    id: UUID
+    name: str
+    version: int
+    main: str
+    files: dict[str, str]
+    document: dict[str, Any]
+    plan: Plan
+    warnings: list[Finding]
+    created_at: datetime
+    deleted_at: datetime | None
+    disabled_at: datetime | None = None
+    owner: str | None = None
+    group: str = EVERYONE
+    shared_with: Sequence[str] = ()
+
+    @property
+    def text(self) -> str:
+        """The text of the file that has the workflow."""
+        return self.files[self.main]
+
+    def contract(self, *, whole: bool = False, text: bool = False) -> Template:
+        """Return the template for an API response.
+
+        Args:
+            whole: Include the files and the document.
+            text: Include the text of the workflow, if it was read.
+        """
+        return Template(
+            id=self.id,
+            name=self.name,
+            version=self.version,
+            created_at=self.created_at,
+            plan=self.plan,
+            warnings=self.warnings,
+            disabled_at=self.disabled_at,
+            template=self.document if whole else None,
+            cwl=(self.text or None) if whole or text else None,
+            files=self.files if whole else None,
+            main=self.main if whole else None,
+            owner=self.owner,
+            group=self.group,
+            shared_with=list(self.shared_with),
+        )

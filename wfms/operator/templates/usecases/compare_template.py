@@ -1,0 +1,75 @@
+"""The comparison of files with the published template of the same name."""
+
+import asyncio
+from uuid import uuid4
+
+from sluice.contracts.templates.templates import TemplateChanges
+from sluice.servicekit.access.delegation import current_visibility
+from sluice.servicekit.database import Database
+from wfms.operator.context import OperatorContext
+from wfms.operator.templates.db import templates
+from wfms.operator.templates.domain.plan_changes import compare_plans
+from wfms.operator.templates.domain.submitted_files import SubmittedFiles
+from wfms.operator.templates.domain.template import StoredTemplate
+from wfms.operator.templates.domain.text_changes import compare_files
+from wfms.operator.templates.usecases.store_template import compiled, latest_if_same
+from wfms.operator.templates.usecases.template_owners import require_free
+from wfms.operator.templates.usecases.warn_of_trigger_cycles import trigger_cycle_warnings
+
+
+async def compare_template(
+    context: OperatorContext, sent: SubmittedFiles, *, name: str
+) -> TemplateChanges:
+    """Return what would change if the files were published under the name.
+
+    Raises:
+        Unprocessable: The files are not acceptable.
+        TemplateRefused: The template has errors; the exception lists all findings.
+        TemplateNameTaken: The name is taken.
+        Forbidden: The principal may not publish under the name.
+    """
+    upload = await context.compiler.take(sent)
+    async with context.database.connection() as connection:
+        await require_free(connection, name)
+        same = await latest_if_same(connection, name, upload)
+    if same is not None:
+        return TemplateChanges(
+            name=name,
+            before=same.version,
+            version=same.version,
+            disabled=same.disabled_at is not None,
+            warnings=same.warnings,
+        )
+    return await compare_with_latest(
+        context.database,
+        await compiled(context.compiler, upload, name=name, template_id=uuid4()),
+    )
+
+
+async def compare_with_latest(database: Database, candidate: StoredTemplate) -> TemplateChanges:
+    """Compare a template that would be published with the latest version of its name."""
+    async with database.connection() as connection:
+        before = await templates.latest(connection, candidate.name, current_visibility())
+        version = await templates.next_version(connection, candidate.name)
+        rings = await trigger_cycle_warnings(connection, candidate)
+    compared = await asyncio.to_thread(_compared, before, candidate, version)
+    return compared.model_copy(update={"warnings": [*candidate.warnings, *rings]})
+
+
+def _compared(
+    before: StoredTemplate | None, candidate: StoredTemplate, version: int
+) -> TemplateChanges:
+    old = "nothing" if before is None else f"version {before.version}"
+    return TemplateChanges(
+        name=candidate.name,
+        before=None if before is None else before.version,
+        version=version,
+        disabled=before is not None and before.disabled_at is not None,
+        plan=compare_plans(None if before is None else before.plan, candidate.plan),
+        files=compare_files(
+            {} if before is None else before.files,
+            candidate.files,
+            labels=(old, f"version {version}"),
+            mains=(candidate.main if before is None else before.main, candidate.main),
+        ),
+    )

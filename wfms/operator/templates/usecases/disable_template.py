@@ -1,0 +1,49 @@
+"""Disabling and enabling of templates."""
+
+import structlog
+
+from sluice.servicekit.database import Connection, Database
+from wfms.operator.templates.db import templates
+from wfms.operator.templates.domain.template import StoredTemplate
+from wfms.operator.templates.usecases.template_owners import require_changeable
+
+log = structlog.get_logger(__name__)
+
+
+async def disable_template(database: Database, name: str) -> StoredTemplate:
+    """Disable a template, including versions that are published later.
+
+    A disabled template matches no data set and cannot be requested. Running chains continue.
+
+    Raises:
+        TemplateUnknown: There is no such template.
+        Forbidden: The principal may not change the template.
+    """
+    async with database.transaction() as transaction:
+        await _locked(transaction.connection, name)
+        await templates.mark_disabled(transaction.connection, name)
+        found = await require_changeable(transaction.connection, name)
+    log.info("template.disabled", template=name)
+    return found
+
+
+async def enable_template(database: Database, name: str) -> StoredTemplate:
+    """Enable a template so that it matches new data sets again.
+
+    Data sets that arrived while it was disabled are matched only when somebody requests it.
+
+    Raises:
+        TemplateUnknown: There is no such template.
+        Forbidden: The principal may not change the template.
+    """
+    async with database.transaction() as transaction:
+        await _locked(transaction.connection, name)
+        await templates.mark_enabled(transaction.connection, name)
+        found = await require_changeable(transaction.connection, name)
+    log.info("template.enabled", template=name)
+    return found
+
+
+async def _locked(connection: Connection, name: str) -> None:
+    await templates.lock_name(connection, name)
+    await require_changeable(connection, name)

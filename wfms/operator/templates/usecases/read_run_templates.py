@@ -1,0 +1,67 @@
+"""Listing and unlisting of the templates of one-off runs."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+import structlog
+
+from sluice.servicekit.access.delegation import current_visibility
+from sluice.servicekit.database import Database
+from wfms.operator.templates.db import run_templates
+from wfms.operator.templates.domain.errors import RunTemplateUnknown
+from wfms.operator.templates.domain.template import StoredTemplate
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RunTemplates:
+    """A page of templates; ``after`` is the last one of it, or None on the last page."""
+
+    templates: list[StoredTemplate]
+    after: UUID | None
+
+
+async def list_run_templates(
+    database: Database, *, limit: int, after: UUID | None = None
+) -> RunTemplates:
+    """Return one page of templates without their files, the one that ran last first.
+
+    Raises:
+        RunTemplateUnknown: The template ``after`` never existed.
+    """
+    visibility = current_visibility()
+    async with database.connection() as connection:
+        before = after and await run_templates.run_template_by_id(connection, after, visibility)
+        if after is not None and before is None:
+            raise RunTemplateUnknown(after)
+        found = await run_templates.all_run(connection, visibility, limit=limit + 1, after=after)
+    return RunTemplates(found[:limit], found[limit - 1].id if len(found) > limit else None)
+
+
+async def read_run_template(database: Database, template_id: UUID) -> StoredTemplate:
+    """Return the template of a run, even if it was deleted, because its chains show it.
+
+    Raises:
+        RunTemplateUnknown: There is no such template.
+    """
+    async with database.connection() as connection:
+        found = await run_templates.run_template_by_id(
+            connection, template_id, current_visibility()
+        )
+    if found is None:
+        raise RunTemplateUnknown(template_id)
+    return found
+
+
+async def delete_run_template(database: Database, template_id: UUID) -> None:
+    """Remove the template of a run from the list; its chains continue and still show it.
+
+    Raises:
+        RunTemplateUnknown: There is no such template on the list.
+    """
+    async with database.transaction() as transaction:
+        connection = transaction.connection
+        if not await run_templates.mark_unlisted(connection, template_id, current_visibility()):
+            raise RunTemplateUnknown(template_id)
+    log.info("template.run_deleted", template_id=str(template_id))

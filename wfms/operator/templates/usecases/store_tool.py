@@ -1,0 +1,86 @@
+"""Storage and removal of tools."""
+
+from collections.abc import Sequence
+
+import structlog
+
+from sluice.contracts.common.problems import Finding
+from sluice.contracts.templates.tools import NewTool, StoredTool, Tool
+from sluice.servicekit.database import Database
+from wfms.operator.context import OperatorContext
+from wfms.operator.identity.db.name_owners import NamedKind
+from wfms.operator.identity.usecases.name_owners import require_name, take_or_require_name
+from wfms.operator.templates.db import tools
+from wfms.operator.templates.domain.errors import ToolRefused, ToolUnknown
+from wfms.operator.templates.usecases.compose_tools import checked_text, described
+
+log = structlog.get_logger(__name__)
+
+
+async def store_tool(context: OperatorContext, new: NewTool) -> StoredTool:
+    """Store a new version of a tool unless its newest version has exactly this text.
+
+    The tool is checked by the compilation of a workflow that contains only this tool.
+
+    Raises:
+        ToolRefused: The tool has errors; the exception lists all findings.
+        NameTakenByOthers: The name belongs to somebody else.
+    """
+    async with context.database.connection() as connection:
+        present = _same(await tools.versions_of(connection, new.name), new.cwl)
+    if present is not None:
+        return StoredTool(tool=present, new=False)
+    found = await described(new.name, new.cwl)
+    warnings = await _checked(context, new)
+    async with context.database.transaction() as transaction:
+        await tools.lock_tool(transaction.connection, new.name)
+        present = _same(await tools.versions_of(transaction.connection, new.name), new.cwl)
+        if present is not None:
+            return StoredTool(tool=present, new=False)
+        await take_or_require_name(
+            transaction.connection,
+            NamedKind.TOOL,
+            new.name,
+            new=not await tools.was_stored(transaction.connection, new.name),
+            group=new.group,
+        )
+        stored = await tools.insert_tool(
+            transaction.connection, new.name, new.cwl, ports=found.ports, doc=found.doc
+        )
+    log.info("tool.stored", tool=stored.name, version=stored.version)
+    return StoredTool(tool=stored, new=True, warnings=warnings)
+
+
+async def remove_tool(database: Database, name: str, *, version: int | None = None) -> None:
+    """Remove a version of a tool, or all versions, from the library.
+
+    Templates that were composed of it have their own copy of its text.
+
+    Raises:
+        ToolUnknown: There is no such tool or version.
+        NameTakenByOthers: The principal may not change the tool.
+    """
+    async with database.transaction() as transaction:
+        await tools.lock_tool(transaction.connection, name)
+        await require_name(transaction.connection, NamedKind.TOOL, name)
+        removed = await tools.mark_removed(transaction.connection, name, version=version)
+    if not removed:
+        raise ToolUnknown(name, version)
+    log.info("tool.removed", tool=name, versions=removed)
+
+
+def _same(versions: Sequence[Tool], text: str) -> Tool | None:
+    newest = versions[0] if versions else None
+    return newest if newest is not None and newest.cwl == text else None
+
+
+async def _checked(context: OperatorContext, new: NewTool) -> list[Finding]:
+    """Return the warnings about the tool.
+
+    Raises:
+        ToolRefused: The tool has errors.
+    """
+    findings = await checked_text(context.compiler, new.name, new.cwl)
+    if any(finding.severity == "error" for finding in findings):
+        raise ToolRefused(new.name, findings)
+    return findings

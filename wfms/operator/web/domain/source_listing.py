@@ -1,0 +1,167 @@
+"""Listings of source texts with their findings, line by line, shortened around the findings."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sluice.contracts.common.problems import Finding
+
+#: Lines on a page. Of a text that exceeds the rest of them, only lines around findings are shown.
+#: Hidden lines of a shorter text can be unfolded.
+MAX_LINES = 3000
+#: Lines shown around a finding and at the beginning.
+AROUND = 5
+#: Characters of a line that are shown.
+MAX_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a text; numbers start at 1."""
+
+    number: int
+    text: str
+    findings: list[Finding]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Consecutive lines.
+
+    Attributes:
+        lines: The lines; empty if they are left out.
+        count: The number of lines.
+        folded: Whether the block is hidden because it has no findings.
+    """
+
+    lines: list[Line]
+    count: int
+    folded: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """A listing; ``general`` are findings without a place in the text."""
+
+    blocks: list[Block]
+    general: list[Finding]
+
+
+def list_lines(
+    text: str, findings: Sequence[Finding] = (), *, fold: bool = False, room: int = MAX_LINES
+) -> Listing:
+    """Return the listing of a text.
+
+    Args:
+        text: The text.
+        findings: The findings about the text.
+        fold: Whether to hide what is not near a finding.
+        room: Lines up to which a text is listed completely.
+    """
+    source = text.split("\n")
+    if source[-1] == "" and len(source) > 1:
+        source.pop()
+    placed: dict[int, list[Finding]] = {}
+    general: list[Finding] = []
+    for finding in findings:
+        if finding.line is not None and 1 <= finding.line <= len(source):
+            placed.setdefault(finding.line, []).append(finding)
+        else:
+            general.append(finding)
+    long = len(source) > room
+    blocks = []
+    for numbers, is_shown in _spans(placed if fold or long else None, len(source)):
+        lines = (
+            [Line(number, _cut(source[number - 1]), placed.get(number, [])) for number in numbers]
+            if is_shown or not long
+            else []
+        )
+        blocks.append(Block(lines, len(numbers), folded=not is_shown))
+    return Listing(blocks, general)
+
+
+@dataclass(frozen=True, slots=True)
+class FileListing:
+    """The listing of a file; ``mark`` is the prefix of the anchors of its lines."""
+
+    path: str
+    mark: str
+    listing: Listing
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A finding with the anchor of its line; the anchor is empty if the line is not shown."""
+
+    finding: Finding
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Listings:
+    """The listings of files, the workflow first, and all findings in order."""
+
+    files: list[FileListing]
+    references: list[Reference]
+
+
+def list_sources(
+    files: Mapping[str, str],
+    main: str | None,
+    *,
+    findings: Sequence[Finding] = (),
+    fold: bool = False,
+) -> Listings:
+    """Return the listings of files; ``fold`` is as in ``list_lines``."""
+    paths = sorted(files, key=lambda path: (path != main, path))
+    # The path of a single file does not matter: it may be stored under another one.
+    own = {
+        path: [finding for finding in findings if finding.file == path or len(paths) == 1]
+        for path in paths
+    }
+    marks = {path: "" if number == 0 else f"F{number + 1}-" for number, path in enumerate(paths)}
+    listed, room = [], MAX_LINES
+    for path in paths:
+        listing = list_lines(files[path], own[path], fold=fold, room=room)
+        listed.append(FileListing(path, marks[path], listing))
+        room = max(0, room - sum(len(block.lines) for block in listing.blocks))
+    shown = {
+        (file.path, line.number): f"{file.mark}L{line.number}"
+        for file in listed
+        for block in file.listing.blocks
+        for line in block.lines
+    }
+    only = paths[0] if len(paths) == 1 else None
+    return Listings(
+        listed,
+        [
+            Reference(finding, shown.get((only or finding.file or "", finding.line or 0), ""))
+            for finding in findings
+        ],
+    )
+
+
+def _spans(wanted: Iterable[int] | None, count: int) -> Iterator[tuple[range, bool]]:
+    """Yield ranges of lines and whether each is shown.
+
+    Shown are the beginning and the surroundings of the ``wanted`` lines, or all lines for None.
+    """
+    shown = [range(1, min(count, AROUND if wanted is not None else count) + 1)]
+    for line in sorted(wanted or ()):
+        near = range(max(1, line - AROUND), min(count, line + AROUND) + 1)
+        if near.start <= shown[-1].stop:
+            shown[-1] = range(shown[-1].start, max(shown[-1].stop, near.stop))
+        else:
+            shown.append(near)
+    at = 1
+    for lines in shown:
+        if at < lines.start:
+            yield range(at, lines.start), False
+        yield lines, True
+        at = lines.stop
+    if at <= count:
+        yield range(at, count + 1), False
+
+
+def _cut(line: str) -> str:
+    line = line.rstrip("\r")
+    return line if len(line) <= MAX_CHARACTERS else line[:MAX_CHARACTERS] + " …"

@@ -1,0 +1,53 @@
+"""A line of the list of storages: whether a storage accepts new data, and how full it is."""
+
+from dataclasses import dataclass
+
+from sluice.contracts.common.numbers import size_text
+from sluice.contracts.data.datasets import Storage
+
+
+@dataclass(frozen=True, slots=True)
+class StorageLine:
+    """A storage as a line of the list."""
+
+    storage: Storage
+
+    @property
+    def state(self) -> str:
+        """The state in a word."""
+        if not self.storage.enabled:
+            return "disabled"
+        if not self.storage.in_use:
+            return "refused"
+        return "enabled" if self.storage.full is None else "full"
+
+    @property
+    def most(self) -> int | None:
+        """The bytes that the storage may hold, or None if they are unlimited or not known."""
+        if self.storage.capacity is not None or self.storage.free is None:
+            return self.storage.capacity
+        return self.storage.used + self.storage.free
+
+    @property
+    def share(self) -> float | None:
+        """The used part in per cent, at most 100."""
+        return None if not self.most else min(100.0, 100 * self.storage.used / self.most)
+
+    @property
+    def marks(self) -> list[tuple[str, float | None]]:
+        """The low and the high watermark, in words and in per cent of the capacity."""
+        found = self.storage.marks
+        return (
+            []
+            if found is None
+            else [(_mark_text(mark), self._place(mark)) for mark in (found.low, found.high)]
+        )
+
+    def _place(self, mark: float) -> float | None:
+        if mark <= 1:
+            return 100 * mark
+        return None if not self.most else min(100.0, 100 * mark / self.most)
+
+
+def _mark_text(mark: float) -> str:
+    return f"{100 * mark:g} %" if mark <= 1 else size_text(mark)

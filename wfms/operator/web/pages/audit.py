@@ -1,0 +1,38 @@
+"""``/audit``: the audit log."""
+
+from flask import render_template, request
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.audit import AuditFilter
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.bridge import Bridge
+from wfms.operator.monitoring.usecases.read_audit import check_audit, read_audit
+from wfms.operator.web.pages.page_routes import PageRoutes
+
+#: Events on one page.
+_PAGE = 25
+
+
+class AuditPages:
+    """The page of the audit log."""
+
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._bridge = bridge
+
+    def add_to(self, pages: PageRoutes) -> None:
+        """Register the page."""
+        pages.get("/audit", "audit", self.list, Role.ADMIN)
+
+    def list(self) -> str:
+        """Show the audit log, filtered by the query."""
+        asked = {
+            field: text
+            for field, most in (("who", 200), ("what", 200), ("object", 240), ("after", 100))
+            if (text := request.args.get(field, "").strip()[:most])
+        }
+        query = AuditFilter(**asked, limit=_PAGE)
+        page = self._bridge.run(read_audit(self._context, query))
+        checked = "check" in request.args
+        verdicts = self._bridge.run(check_audit(self._context)).services if checked else []
+        return render_template("audit.html", page=page, asked=asked, verdicts=verdicts)

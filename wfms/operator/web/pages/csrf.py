@@ -1,0 +1,55 @@
+"""CSRF protection of forms.
+
+Each form has a signed token. The token belongs to the cookie of the browser session and to the
+person who is signed in.
+"""
+
+import secrets
+
+from flask import current_app, request, session
+from itsdangerous import BadSignature, URLSafeTimedSerializer
+
+from wfms.operator.errors import ForeignRequest
+from wfms.operator.http.access import person_who_asks
+
+FIELD = "csrf_token"
+
+#: Seconds for which the form of a page is valid.
+_LIFE = 24 * 3600
+
+
+def token() -> str:
+    """Return a token for the forms of the browser session, and begin a session if needed."""
+    if "id" not in session:
+        session["id"] = secrets.token_urlsafe(24)
+    return _signer().dumps([session["id"], _person()])
+
+
+def check_token() -> None:
+    """Check that the form has the token of its browser session.
+
+    Raises:
+        ForeignRequest: The token is missing, too old, or of another session.
+    """
+    try:
+        owner, person = _signer().loads(request.form.get(FIELD, ""), max_age=_LIFE)
+    except (BadSignature, ValueError) as error:
+        raise ForeignRequest(
+            "this form was opened too long ago or is not ours: go back, reload the page and send it"
+            " again"
+        ) from error
+    same = secrets.compare_digest(str(owner), str(session.get("id", "")))
+    if not same or person != _person():
+        raise ForeignRequest(
+            "this form belongs to another session: go back, reload the page and send it again"
+        )
+
+
+def _person() -> str:
+    person = person_who_asks()
+    return "" if person is None else person.name
+
+
+def _signer() -> URLSafeTimedSerializer:
+    key = current_app.config["SECRET_KEY"]
+    return URLSafeTimedSerializer(key, salt="form")

@@ -1,0 +1,26 @@
+"""``/groups``: members, weights and quotas of groups."""
+
+from flask import render_template
+
+from sluice.contracts.access.access import Role
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.bridge import Bridge
+from wfms.operator.identity.usecases.groups import read_groups
+from wfms.operator.web.pages.page_routes import PageRoutes
+
+
+class GroupPages:
+    """The page of groups."""
+
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._bridge = bridge
+
+    def add_to(self, pages: PageRoutes) -> None:
+        """Register the page."""
+        pages.get("/groups", "groups", self.list, Role.VIEWER)
+
+    def list(self) -> str:
+        """Show the groups that the person may see."""
+        found = self._bridge.run(read_groups(self._context))
+        return render_template("groups.html", groups=found.groups)

@@ -1,0 +1,71 @@
+"""The main navigation: groups of all pages that have a fixed address."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wfms.operator.http.access import may
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationEntry:
+    """A link of the main navigation.
+
+    Attributes:
+        parts: Endpoints of the pages below it. The link is highlighted on them.
+    """
+
+    endpoint: str
+    label: str
+    parts: tuple[str, ...] = ()
+
+    def holds(self, endpoint: str | None) -> bool:
+        """Return whether the endpoint is the page of this entry or a page below it."""
+        page = (endpoint or "").removeprefix("pages.")
+        return page == self.endpoint or page in self.parts
+
+
+def _entry(endpoint: str, label: str, *parts: str) -> NavigationEntry:
+    return NavigationEntry(endpoint, label, parts)
+
+
+#: Entries by subject: work, data, workflows, system and people.
+NAVIGATION: Sequence[Sequence[NavigationEntry]] = (
+    (
+        _entry("overview", "Overview"),
+        _entry(
+            "chains", "Chains",
+            "chain", "chain_times", "new_chain", "start_chain", "rerun", "start_rerun",
+        ),
+        _entry("tasks", "Tasks", "task", "job"),
+        _entry("steps", "Steps"),
+        _entry("asking", "Asking", "asking_step", "make_ask_link"),
+        _entry("times", "Times"),
+    ),
+    (
+        _entry("datasets", "Data sets", "dataset", "file"),
+        _entry("unmatched", "Unmatched"),
+        _entry("periods", "Periods", "run"),
+        _entry("storages", "Storages"),
+        _entry("assets", "Assets", "asset", "put_asset"),
+    ),
+    (
+        _entry(
+            "templates", "Templates",
+            "template", "review_template", "publish_template", "upload", "restore_template",
+            "delete_template", "run_templates", "run_template",
+        ),
+        _entry("tools", "Tools", "tool", "store_tool", "compose"),
+    ),
+    (
+        _entry("pilots", "Pilots", "pilot"),
+        _entry("queues", "Queues", "queue"),
+        _entry("groups", "Groups"),
+        _entry("people", "People"),
+        _entry("audit", "Audit"),
+    ),
+)  # fmt: skip
+
+
+def navigation() -> list[list[NavigationEntry]]:
+    """Return the entries that the caller may see, in their groups."""
+    return [[entry for entry in group if may(entry.endpoint)] for group in NAVIGATION]

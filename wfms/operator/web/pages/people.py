@@ -1,0 +1,200 @@
+"""``/account``: the caller's password and tokens; ``/people``: all accounts."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from uuid import UUID
+
+from flask import Response, flash, redirect, render_template, request, url_for
+from pydantic import SecretStr, ValidationError
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.people import (
+    LEAST_PASSWORD,
+    MAX_DAYS,
+    USUAL_DAYS,
+    AccountChange,
+    NewAccount,
+    NewPassword,
+    NewToken,
+    NewTokenSecret,
+)
+from sluice.contracts.access.quotas import PersonQuotas
+from sluice.contracts.common.problems import NotAvailable, NotFound, ServiceError, Unprocessable
+from sluice.servicekit.access.principal import Person
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.access import caller
+from wfms.operator.http.bridge import Bridge
+from wfms.operator.identity.usecases.give_token import give_token, revoke_token
+from wfms.operator.identity.usecases.quotas import read_person_quotas
+from wfms.operator.identity.usecases.read_people import read_accounts, read_me, read_tokens
+from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.pages.wrong_form import role_called, wrong_form
+
+
+class PeoplePages:
+    """The pages of accounts."""
+
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._database = context.database
+        self._accounts = context.accounts
+        self._bridge = bridge
+
+    def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
+        pages.get("/account", "account", self.account, Role.VIEWER)
+        pages.post("/account/password", "set_password", self.set_password, Role.VIEWER)
+        pages.post("/account/sessions/end", "end_sessions", self.end_sessions, Role.VIEWER)
+        pages.post("/account/tokens", "give_token", self.give, Role.VIEWER)
+        pages.post("/account/tokens/<uuid:token>/revoke", "revoke_token", self.revoke, Role.VIEWER)
+        pages.get("/people", "people", self.people, Role.ADMIN)
+        pages.post("/people", "add_person", self.add, Role.ADMIN)
+        pages.post("/people/<name>", "change_person", self.change, Role.ADMIN)
+
+    def account(self) -> str:
+        """Show the account of the caller."""
+        return self._account()
+
+    def _account(
+        self, refusal: ServiceError | None = None, given: NewTokenSecret | None = None
+    ) -> str:
+        """Render the account page. ``given``: a new token, which is shown only this time."""
+        person, now = caller(), datetime.now(UTC)
+        tokens = self._bridge.run(read_tokens(self._database, person.name))
+        return render_template(
+            "account.html",
+            me=self._bridge.run(read_me(self._database, person)),
+            has=self._quotas(person),
+            tokens=[token for token in tokens if token.holds(now)],
+            roles=[role for role in Role if person.role.includes(role)],
+            refusal=refusal,
+            given=given,
+            form={} if given else request.form,
+            least=LEAST_PASSWORD,
+            usual_days=USUAL_DAYS,
+            most_days=MAX_DAYS,
+        )
+
+    def _quotas(self, person: Person) -> PersonQuotas | None:
+        """Return the quotas of a person, or None if they are not available.
+
+        The rest of the page works without them.
+        """
+        try:
+            return self._bridge.run(read_person_quotas(self._context, person.name, by=person))
+        except (NotAvailable, NotFound):  # a service of the release before has no quotas
+            return None
+
+    def set_password(self) -> AnyResponse:
+        """Change the password of the caller."""
+
+        def change() -> None:
+            new = NewPassword(old=_secret("old"), new=_secret("new"))
+            self._bridge.run(self._accounts.change_own_password(caller(), new))
+
+        if refused := _refused(change, self._account):
+            return refused
+        flash("Your password is another one now: sign in with it.")
+        return redirect(url_for("pages.account"), 303)
+
+    def end_sessions(self) -> AnyResponse:
+        """End all sessions of the caller."""
+        self._bridge.run(self._accounts.end_own_sessions(caller()))
+        return redirect(url_for("pages.overview"), 303)
+
+    def give(self) -> AnyResponse:
+        """Create a token and show it."""
+        given: list[NewTokenSecret] = []
+
+        def give() -> None:
+            new = NewToken(
+                label=request.form.get("label", "").strip(),
+                role=role_called(request.form.get("role", caller().role)),
+                days=request.form.get("days", USUAL_DAYS, type=int),
+            )
+            given.append(self._bridge.run(give_token(self._database, new, by=caller())))
+
+        if refused := _refused(give, self._account):
+            return refused
+        return Response(self._account(given=given[0]), status=201, mimetype="text/html")
+
+    def revoke(self, token: UUID) -> AnyResponse:
+        """Revoke a token of the caller."""
+        revoked = self._bridge.run(revoke_token(self._database, token, by=caller()))
+        flash(f"{revoked.label} opens nothing any more.")
+        return redirect(url_for("pages.account"), 303)
+
+    def people(self) -> str:
+        """Show all accounts."""
+        return self._people()
+
+    def _people(self, refusal: ServiceError | None = None) -> str:
+        return render_template(
+            "people.html",
+            accounts=self._bridge.run(read_accounts(self._database)),
+            roles=list(Role),
+            refusal=refusal,
+            form=request.form,
+            least=LEAST_PASSWORD,
+        )
+
+    def add(self) -> AnyResponse:
+        """Create an account."""
+
+        def add() -> None:
+            given = request.form.get("password", "")
+            new = NewAccount(
+                name=request.form.get("name", "").strip().lower(),
+                role=role_called(request.form.get("role", Role.VIEWER)),
+                password=SecretStr(given) if given else None,
+                groups=_groups() or [],
+            )
+            made = self._bridge.run(self._accounts.add(new, by=caller()))
+            flash(f"{made.name} is {made.role}.")
+
+        return _refused(add, self._people) or redirect(url_for("pages.people"), 303)
+
+    def change(self, name: str) -> AnyResponse:
+        """Change the account in the fields that the form has."""
+
+        def change() -> None:
+            role, disabled, password = (
+                request.form.get(field, "") for field in ("role", "disabled", "password")
+            )
+            new = AccountChange(
+                role=role_called(role) if role else None,
+                disabled=disabled == "yes" if disabled else None,
+                password=SecretStr(password) if password else None,
+                groups=_groups(),
+            )
+            changed = self._bridge.run(self._accounts.change(name, new, by=caller()))
+            may = f"is {changed.role}" if changed.disabled_at is None else "may do nothing any more"
+            flash(f"{changed.name} {may}{', with another password' if password else ''}.")
+
+        return _refused(change, self._people) or redirect(url_for("pages.people"), 303)
+
+
+def _groups() -> list[str] | None:
+    """Return the groups in the form, in their order, or None if the form has no such field."""
+    given = request.form.get("groups")
+    return None if given is None else given.replace(",", " ").split()
+
+
+def _secret(field: str) -> SecretStr:
+    return SecretStr(request.form.get(field, ""))
+
+
+def _refused(work: Callable[[], None], page: Callable[[ServiceError], str]) -> AnyResponse | None:
+    """Do the ``work``; if it is refused, return the ``page`` of the form with the reason."""
+    try:
+        work()
+    except ValidationError as error:
+        refusal: ServiceError = wrong_form(error)
+    except ServiceError as error:
+        refusal = error
+    except ValueError as error:
+        refusal = Unprocessable(str(error))
+    else:
+        return None
+    return Response(page(refusal), status=refusal.status, mimetype="text/html")

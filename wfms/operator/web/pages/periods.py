@@ -1,0 +1,37 @@
+"""``/periods``, ``/runs/…``: data-taking periods, their runs, and the frames of runs."""
+
+from flask import render_template, request
+
+from sluice.contracts.access.access import Role
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.usecases.read_periods import read_periods, read_run
+
+#: Frames on one page.
+_FRAMES = 200
+
+
+class PeriodPages:
+    """The pages of periods and runs."""
+
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._bridge = bridge
+
+    def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
+        pages.get("/periods", "periods", self.list, Role.VIEWER)
+        pages.get("/runs/<int:number>", "run", self.run, Role.VIEWER)
+
+    def list(self) -> str:
+        """Show all periods."""
+        return render_template(
+            "periods.html", periods=self._bridge.run(read_periods(self._context))
+        )
+
+    def run(self, number: int) -> str:
+        """Show a run with its frames."""
+        after = request.args.get("after", -1, type=int)
+        found = self._bridge.run(read_run(self._context, number, after=after, limit=_FRAMES))
+        return render_template("run.html", found=found)

@@ -1,0 +1,40 @@
+"""Reading of query parameters of pages: filters, orders and numbers."""
+
+from enum import StrEnum
+from typing import TypeVar
+
+from flask import request
+
+from wfms.operator.errors import AddressRefused
+
+ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
+
+
+def query_choice(kind: type[ChoiceT], key: str = "state") -> ChoiceT | None:
+    """Return the choice in ``?state=`` (or another ``key``), or None if there is none.
+
+    Raises:
+        AddressRefused: The value is no choice of this kind.
+    """
+    named = request.args.get(key, "")
+    if not named:
+        return None
+    try:
+        return kind(named)
+    except ValueError:
+        raise AddressRefused(key, named, "one of " + ", ".join(kind)) from None
+
+
+def query_number(key: str) -> int | None:
+    """Return the number in a query parameter, or None if there is none.
+
+    Raises:
+        AddressRefused: The value is not a number.
+    """
+    named = request.args.get(key, "")
+    if not named:
+        return None
+    try:
+        return int(named)
+    except ValueError:
+        raise AddressRefused(key, named, "a number") from None

@@ -1,0 +1,80 @@
+"""``/queues``: waiting messages, and dead letters to be requeued or deleted."""
+
+from flask import Response, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.queues import SHOWN, ChooseMessages, DeadMessages
+from wfms.operator.chains.domain.formatting import count_text
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.pages.rendering import live
+
+#: Maximum number of dead letters on a page; the oldest come first.
+_MOST = 100
+
+
+class QueuePages:
+    """The pages of message queues."""
+
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._desk = context.queues
+        self._bridge = bridge
+
+    def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
+        pages.get("/queues", "queues", self.list, Role.VIEWER)
+        pages.get("/queues/live", "queues_live", self.list_live, Role.VIEWER)
+        pages.get("/queues/<queue>", "queue", self.show, Role.ADMIN)
+        pages.post("/queues/<queue>/requeue", "requeue", self.requeue, Role.ADMIN)
+        pages.post("/queues/<queue>/drop", "drop", self.drop, Role.ADMIN)
+
+    def list(self) -> str:
+        """Show the list of queues."""
+        return render_template("queues.html", queues=self._bridge.run(self._desk.queues()).queues)
+
+    def list_live(self) -> Response:
+        """Return the current list for a live update."""
+        return live(
+            {"queues": "parts/queues.html"},
+            again=True,
+            queues=self._bridge.run(self._desk.queues()).queues,
+        )
+
+    def show(self, queue: str) -> str:
+        """Show the dead letters of a queue."""
+        found: DeadMessages = self._bridge.run(self._desk.dead(queue, limit=_MOST))
+        return render_template("queue.html", found=found, shown=SHOWN)
+
+    def requeue(self, queue: str) -> AnyResponse:
+        """Put dead letters back into the queue."""
+        if (choice := _choice()) is not None:
+            try:
+                moved = self._bridge.run(self._desk.requeue(queue, choice)).moved
+                flash(f"{count_text(moved, 'message')} put back into the queue.")
+            except NotFound as refusal:
+                flash(f"Nothing was put back: {refusal.detail}.")
+        return redirect(url_for("pages.queue", queue=queue), 303)
+
+    def drop(self, queue: str) -> AnyResponse:
+        """Delete dead letters."""
+        if (choice := _choice()) is not None:
+            try:
+                moved = self._bridge.run(self._desk.drop(queue, choice)).moved
+                flash(f"{count_text(moved, 'message')} dropped for good.")
+            except NotFound as refusal:
+                flash(f"Nothing was dropped: {refusal.detail}.")
+        return redirect(url_for("pages.queue", queue=queue), 303)
+
+
+def _choice() -> ChooseMessages | None:
+    """Return the messages that the form chooses, or None if it chooses none."""
+    ids = request.form.getlist("id")
+    if request.form.get("all") == "yes":
+        return ChooseMessages(ids="all")
+    if not ids:
+        flash("Nothing was chosen.")
+        return None
+    return ChooseMessages(ids=ids)

@@ -1,0 +1,136 @@
+"""``/chains/<uid>/rerun``: the plan of a rerun, and its start."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+from flask import Response, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.chains.chains import RerunChain, RerunPlan
+from sluice.contracts.common.problems import Conflict, Finding, ServiceError, Unprocessable
+from wfms.operator.chains.usecases.request_rerun import request_rerun, request_rerun_plan
+from wfms.operator.context import OperatorContext
+from wfms.operator.errors import RequestRefused
+from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.domain.start_form import Field, fields_of, read_values, shown
+from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.usecases.read_chain_detail import ChainDetail, read_chain_detail
+
+#: Prefix of form fields with parameters.
+_PREFIX = "param-"
+#: Values of the form field ``what``: the name of a step has this prefix.
+_STEP = "from:"
+_FAILED = "failed"
+
+
+class RerunPages:
+    """The pages of reruns."""
+
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._bridge = bridge
+
+    def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
+        pages.get("/chains/<uuid:uid>/rerun", "rerun", self.show, Role.SUBMITTER)
+        pages.post("/chains/<uuid:uid>/rerun", "start_rerun", self.start, Role.SUBMITTER)
+
+    def show(self, uid: UUID) -> AnyResponse:
+        """Show what a rerun of a chain would do."""
+        detail = self._read(uid)
+        try:
+            plan = self._bridge.run(
+                request_rerun_plan(self._context, uid, _asked(detail, request.args))
+            )
+        except (Conflict, Unprocessable) as refusal:
+            return _page(detail, request.args, None, refusal=refusal)
+        return _page(detail, request.args, plan)
+
+    def start(self, uid: UUID) -> AnyResponse:
+        """Start a rerun."""
+        detail = self._read(uid)
+        try:
+            asked = _asked(detail, request.form)
+            chain, made = self._bridge.run(request_rerun(self._context, uid, asked))
+        except (Conflict, Unprocessable) as refusal:
+            return _page(detail, request.form, None, refusal=refusal)
+        flash(
+            "The chain runs again, as this one."
+            if made
+            else "It was started before: as this chain."
+        )
+        return redirect(url_for("pages.chain", uid=chain.uid), 303)
+
+    def _read(self, uid: UUID) -> ChainDetail:
+        return self._bridge.run(read_chain_detail(self._context, uid))
+
+
+def _asked(detail: ChainDetail, form: Mapping[str, str]) -> RerunChain:
+    """Return the rerun that a form asks for.
+
+    Raises:
+        RequestRefused: Fields are wrong.
+    """
+    choice = form.get("what", "")
+    values, wrong = (
+        ({}, []) if detail.template is None else read_values(detail.template.plan, _typed(form))
+    )
+    try:
+        key = UUID(form["key"]) if "key" in form else None
+    except ValueError:
+        wrong = [*wrong, Finding(message="the form's key is none: reload the page")]
+        key = None
+    if wrong:
+        raise RequestRefused(wrong)
+    step = choice.removeprefix(_STEP) if choice.startswith(_STEP) else None
+    return RerunChain(from_step=step, failed_only=choice == _FAILED, params=values, key=key)
+
+
+def _typed(form: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name.removeprefix(_PREFIX): text for name, text in form.items() if name.startswith(_PREFIX)
+    }
+
+
+def _fields(detail: ChainDetail, form: Mapping[str, str], findings: list[Finding]) -> list[Field]:
+    """Return the fields of the parameters. An empty field keeps the value of the chain."""
+    if detail.template is None:
+        return []
+    before = detail.progress.chain.params
+    fields = fields_of(detail.template.plan, {}, typed=_typed(form), findings=findings)
+    return [
+        replace(
+            field,
+            required=False,
+            otherwise=shown(before[field.name]) if field.name in before else "",
+        )
+        for field in fields
+    ]
+
+
+def _page(
+    detail: ChainDetail,
+    form: Mapping[str, str],
+    plan: RerunPlan | None,
+    *,
+    refusal: ServiceError | None = None,
+) -> Response:
+    fields = _fields(detail, form, [] if refusal is None else list(refusal.findings))
+    page = render_template(
+        "rerun.html",
+        detail=detail,
+        plan=plan,
+        refusal=refusal,
+        fields=fields,
+        prefix=_PREFIX,
+        what=form.get("what", ""),
+        step_prefix=_STEP,
+        failed=_FAILED,
+        key=uuid4(),
+        carried={
+            name: text for name, text in form.items() if name.startswith(_PREFIX) or name == "what"
+        },
+    )
+    return Response(page, status=200 if refusal is None else refusal.status, mimetype="text/html")

@@ -1,0 +1,106 @@
+"""``/chains/new``: the form that starts a chain."""
+
+from flask import Response, flash, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.chains.chains import RequestChain
+from sluice.contracts.common.problems import Conflict, Finding, ServiceError, Unprocessable
+from sluice.visible_text import quoted
+from wfms.operator.chains.usecases.request_chain import request_chain
+from wfms.operator.context import OperatorContext
+from wfms.operator.errors import RequestRefused
+from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.domain.start_form import Field, fields_of, read_values
+from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.usecases.prepare_chain import StartPage, prepare_chain
+
+#: Prefix of form fields with parameters.
+_PREFIX = "param-"
+
+_REPEATED = (
+    "Nothing was started: this is the chain of the data set, this version of the template and these"
+    " parameters."
+)
+
+
+class StartPages:
+    """The page that starts chains."""
+
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._bridge = bridge
+
+    def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
+        pages.get("/chains/new", "new_chain", self.show, Role.SUBMITTER)
+        pages.post("/chains/new", "start_chain", self.start, Role.SUBMITTER)
+
+    def _prepared(self, dataset: str, template: str) -> StartPage:
+        return self._bridge.run(
+            prepare_chain(self._context, dataset=dataset.strip(), template=template)
+        )
+
+    def show(self) -> str:
+        """Show the form."""
+        prepared = self._prepared(request.args.get("dataset", ""), request.args.get("template", ""))
+        fields = (
+            fields_of(prepared.template.plan, prepared.bound)
+            if prepared.template is not None
+            else []
+        )
+        return _page(prepared, fields=fields, named=request.args.get("dataset", ""))
+
+    def start(self) -> AnyResponse:
+        """Start a chain. If it is refused, show the form with the values and the errors."""
+        dataset, template = request.form.get("dataset", ""), request.form.get("template", "")
+        prepared = self._prepared(dataset, template)
+        if prepared.template is None or not prepared.ready:
+            return Response(
+                _page(prepared, fields=[], named=dataset), status=422, mimetype="text/html"
+            )
+        typed = {
+            key.removeprefix(_PREFIX): text
+            for key, text in request.form.items()
+            if key.startswith(_PREFIX)
+        }
+        values, wrong = read_values(prepared.template.plan, typed)
+        asked = RequestChain(
+            dataset_uid=None if prepared.dataset is None else prepared.dataset.uid,
+            template=prepared.template.name,
+            params=values,
+        )
+        try:
+            if wrong:
+                raise RequestRefused(wrong)
+            chain, made = self._bridge.run(request_chain(self._context, asked))
+        except (Unprocessable, Conflict) as refusal:
+            fields = fields_of(
+                prepared.template.plan, prepared.bound, typed=typed, findings=refusal.findings
+            )
+            page = _page(prepared, fields=fields, named=dataset, refusal=refusal)
+            return Response(page, status=refusal.status, mimetype="text/html")
+        flash("The chain is started." if made else _REPEATED)
+        return redirect(url_for("pages.chain", uid=chain.uid), 303)
+
+
+def _page(
+    prepared: StartPage, *, fields: list[Field], named: str, refusal: ServiceError | None = None
+) -> str:
+    general: list[Finding] = []
+    if refusal is not None:
+        placed = {field.name for field in fields if field.wrong}
+        general = [
+            finding
+            for finding in refusal.findings
+            if not any(finding.message.startswith(f"parameter {quoted(name)} ") for name in placed)
+        ]
+    return render_template(
+        "new_chain.html",
+        prepared=prepared,
+        fields=fields,
+        named=named,
+        refusal=refusal,
+        general=general,
+        prefix=_PREFIX,
+    )

@@ -1,0 +1,221 @@
+"""``/templates``: the list, uploads, one template with its drawing, and actions."""
+
+from uuid import UUID, uuid4
+
+from flask import Response, flash, redirect, render_template, request, send_file, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.problems import ServiceError, Unprocessable
+from wfms.operator.chains.usecases.review_unmatched import count_waiting
+from wfms.operator.context import OperatorContext
+from wfms.operator.errors import MAX_NAMED
+from wfms.operator.http.bridge import Bridge
+from wfms.operator.templates.api.uploads import read_form
+from wfms.operator.templates.domain.errors import OvertakenVersion, TemplateInUse, TemplateRefused
+from wfms.operator.templates.domain.submitted_files import UNNAMED
+from wfms.operator.templates.domain.template import StoredTemplate
+from wfms.operator.templates.usecases.compare_template import compare_with_latest
+from wfms.operator.templates.usecases.delete_template import delete_template
+from wfms.operator.templates.usecases.disable_template import disable_template, enable_template
+from wfms.operator.templates.usecases.draft_template import publish_draft, save_draft
+from wfms.operator.templates.usecases.read_due import read_due
+from wfms.operator.templates.usecases.read_run_templates import read_run_template
+from wfms.operator.templates.usecases.read_templates import (
+    read_template,
+    read_templates,
+    read_versions,
+)
+from wfms.operator.templates.usecases.restore_template import restore_template
+from wfms.operator.templates.usecases.store_template import StoreOutcome
+from wfms.operator.templates.usecases.template_owners import share_template
+from wfms.operator.templates.usecases.zip_files import zip_of
+from wfms.operator.web.domain.plan_drawing import draw
+from wfms.operator.web.domain.source_listing import list_sources
+from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.pages.query_values import query_number
+from wfms.operator.web.pages.share_form import read_share, seen_by
+
+
+class TemplatePages:
+    """The pages of published templates."""
+
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._database = context.database
+        self._bridge = bridge
+
+    def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
+        pages.get("/templates", "templates", self.list, Role.VIEWER)
+        pages.post("/templates", "upload", self.upload, Role.SUBMITTER)
+        pages.get("/templates/<name>", "template", self.show, Role.VIEWER)
+        pages.get("/templates/<name>/files", "template_files", self.download, Role.VIEWER)
+        pages.get("/templates/review/<uuid:held>", "review_template", self.review, Role.SUBMITTER)
+        pages.post(
+            "/templates/review/<uuid:held>", "publish_template", self.publish, Role.SUBMITTER
+        )
+        pages.post("/templates/<name>/restore", "restore_template", self.restore, Role.SUBMITTER)
+        pages.post("/templates/<name>/share", "share_template", self.share, Role.SHIFT, own=True)
+        pages.post(
+            "/templates/<name>/disable", "disable_template", self.disable, Role.SHIFT, own=True
+        )
+        pages.post("/templates/<name>/enable", "enable_template", self.enable, Role.SHIFT, own=True)
+        pages.post("/templates/<name>/delete", "delete_template", self.delete, Role.SHIFT, own=True)
+
+    def list(self) -> str:
+        """Show the list of templates."""
+        templates = self._bridge.run(read_templates(self._database, disabled=True))
+        return render_template("templates.html", templates=templates)
+
+    def upload(self) -> AnyResponse:
+        """Store an upload as a draft and show it for review before it is published.
+
+        A refused template is shown with each finding at its line. A text that was typed stays in
+        the form.
+        """
+        name, text = request.form.get("name", ""), request.form.get("cwl", "").replace("\r\n", "\n")
+        try:
+            sent = read_form()
+            name = sent.name
+            held = self._bridge.run(
+                save_draft(
+                    self._context, sent.sent, name=name, template_id=uuid4(), group=sent.group
+                )
+            )
+        except Unprocessable as refusal:
+            return self._refused(refusal, name, text)
+        if not held.new:
+            return self._told(held, "This very text is {} already; nothing was changed.")
+        return redirect(url_for("pages.review_template", held=held.template.id), 303)
+
+    def review(self, held: UUID) -> str:
+        """Show a draft and what it would change."""
+        return self._reviewed(self._bridge.run(read_run_template(self._database, held)))
+
+    def _reviewed(self, held: StoredTemplate, trouble: str = "") -> str:
+        """Render the review page. ``trouble``: why the draft was not published."""
+        changes = self._bridge.run(compare_with_latest(self._database, held))
+        listings = list_sources(held.files, held.main, findings=changes.warnings)
+        drawing = draw(held.plan)
+        return render_template(
+            "review.html",
+            template=held,
+            changes=changes,
+            listings=listings,
+            drawing=drawing,
+            trouble=trouble,
+        )
+
+    def publish(self, held: UUID) -> AnyResponse:
+        """Publish a draft. If the template was changed in the meantime, show the review again."""
+        template = self._bridge.run(read_run_template(self._database, held))
+        replaces = request.form.get("replaces", 0, type=int)
+        try:
+            stored = self._bridge.run(
+                publish_draft(self._context, held, replaces=replaces, template_id=uuid4())
+            )
+        except OvertakenVersion as overtaken:
+            page = self._reviewed(template, overtaken.detail)
+            return Response(page, status=overtaken.status, mimetype="text/html")
+        except Unprocessable as refusal:
+            return self._refused(refusal, template.name, "")
+        return self._told(stored, "This very text is {} already; nothing was changed.")
+
+    def _told(self, stored: StoreOutcome, otherwise: str) -> AnyResponse:
+        version = f"version {stored.template.version}"
+        flash(f"Published as {version}." if stored.new else otherwise.format(version))
+        return redirect(url_for("pages.template", name=stored.template.name), 303)
+
+    def _refused(self, refusal: ServiceError, name: str, text: str) -> Response:
+        sent, main = {UNNAMED: text} if text.strip() else {}, None
+        if isinstance(refusal, TemplateRefused):
+            sent, main = dict(refusal.texts), refusal.main
+        if len(sent) == 1:
+            (text,) = sent.values()
+        listings = list_sources(sent, main, findings=refusal.findings, fold=True)
+        page = render_template(
+            "refused.html", refusal=refusal, name=name, text=text, listings=listings
+        )
+        return Response(page, status=refusal.status, mimetype="text/html")
+
+    def show(self, name: str) -> str:
+        """Show one version of a template."""
+        asked = query_number("version")
+        versions = self._bridge.run(read_versions(self._database, name))
+        template = self._bridge.run(
+            read_template(self._database, name, version=asked, deleted=True)
+        )
+        waiting = 0
+        if versions and template.version == versions[0].version:
+            waiting = self._bridge.run(count_waiting(self._context, template))
+        return render_template(
+            "template.html",
+            due=self._bridge.run(read_due(self._context, template)),
+            waiting=waiting,
+            template=template,
+            versions=versions,
+            drawing=draw(template.plan),
+            listings=list_sources(template.files, template.main, findings=template.warnings),
+        )
+
+    def restore(self, name: str) -> AnyResponse:
+        """Make an old version the latest again."""
+        older = request.form.get("version", 0, type=int)
+        try:
+            stored = self._bridge.run(
+                restore_template(self._context, name, version=older, template_id=uuid4())
+            )
+        except Unprocessable as refusal:
+            return self._refused(refusal, name, "")
+        return self._told(stored, "The latest, {}, has these very files; nothing was changed.")
+
+    def download(self, name: str) -> Response:
+        """Send all files of a template unchanged, as a zip archive."""
+        template = self._bridge.run(
+            read_template(self._database, name, version=query_number("version"), deleted=True)
+        )
+        name = f"{template.name}-{template.version}.zip"
+        return send_file(
+            zip_of(template.files),
+            mimetype="application/zip",
+            as_attachment=True,
+            download_name=name,
+        )
+
+    def disable(self, name: str) -> AnyResponse:
+        """Disable a template."""
+        self._bridge.run(disable_template(self._database, name))
+        flash(
+            f"{name} is disabled: nothing goes through it until it is enabled. Chains that run"
+            " go on."
+        )
+        return redirect(url_for("pages.template", name=name), 303)
+
+    def enable(self, name: str) -> AnyResponse:
+        """Enable a template.
+
+        Its page then offers the data sets that it would have taken while it was disabled.
+        """
+        self._bridge.run(enable_template(self._database, name))
+        flash(f"{name} is enabled: new data sets are matched with it.")
+        return redirect(url_for("pages.template", name=name), 303)
+
+    def share(self, name: str) -> AnyResponse:
+        """Set the owner of a template and the groups that see it."""
+        shared = self._bridge.run(share_template(self._database, name, read_share()))
+        flash(f"{name} {seen_by(shared.group, shared.shared_with)}.")
+        return redirect(url_for("pages.template", name=name), 303)
+
+    def delete(self, name: str) -> AnyResponse:
+        """Delete a template. If its chains run, ask for confirmation first."""
+        force = request.form.get("force") == "yes"
+        try:
+            self._bridge.run(delete_template(self._context, name, force=force))
+        except TemplateInUse as refusal:
+            page = render_template(
+                "confirm_delete.html", name=name, refusal=refusal, most=MAX_NAMED
+            )
+            return Response(page, status=refusal.status, mimetype="text/html")
+        flash(f"Template {name} is deleted: it matches no data set any more.")
+        return redirect(url_for("pages.templates"), 303)

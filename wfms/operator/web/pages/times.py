@@ -1,0 +1,55 @@
+"""``/chains/…/times``, ``/times``: how long the work of a chain or a template waits and runs."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from flask import Response, render_template, request
+
+from sluice.contracts.access.access import Role
+from wfms.operator.chains.usecases.read_times import read_chain_times, read_template_times
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.bridge import Bridge
+from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.pages.rendering import live
+
+#: Choices of the page: days to look back.
+_DAYS = (1, 7, 30)
+
+
+class TimesPages:
+    """The pages of times."""
+
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._bridge = bridge
+
+    def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
+        pages.get("/chains/<uuid:uid>/times", "chain_times", self.chain, Role.VIEWER)
+        pages.get("/chains/<uuid:uid>/times/live", "chain_times_live", self.chain_live, Role.VIEWER)
+        pages.get("/times", "times", self.period, Role.VIEWER)
+
+    def _read(self, uid: UUID) -> dict[str, object]:
+        chain = self._bridge.run(self._context.chains.chain(uid))
+        times = self._bridge.run(read_chain_times(self._context, [uid]))
+        stamp = "" if chain.state.final else f"{datetime.now(UTC).timestamp():.0f}"
+        return {"chain": chain, "times": times, "stamp": stamp}
+
+    def chain(self, uid: UUID) -> str:
+        """Show the times of a chain."""
+        return render_template("chain_times.html", **self._read(uid))
+
+    def chain_live(self, uid: UUID) -> Response:
+        """Return the current times of a chain for a live update."""
+        read = self._read(uid)
+        return live({"times": "parts/chain_times.html"}, again=bool(read["stamp"]), **read)
+
+    def period(self) -> str:
+        """Show the times of a template, or of all templates, in the last days."""
+        template = request.args.get("template") or None
+        asked = request.args.get("days", "")
+        days = next((number for number in _DAYS if str(number) == asked), _DAYS[0])
+        since = datetime.now(UTC) - timedelta(days=days)
+        times = self._bridge.run(read_template_times(self._context, template, since=since))
+        shown = {"template": template, "days": days, "choices": _DAYS, "since": since}
+        return render_template("times.html", times=times, **shown)

@@ -1,0 +1,123 @@
+"""``/tools``: the tool library, and workflows composed of its tools."""
+
+from uuid import uuid4
+
+from flask import Response, flash, redirect, render_template, request, url_for
+from pydantic import ValidationError
+from werkzeug.wrappers import Response as AnyResponse
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.problems import NotFound, ServiceError, Unprocessable
+from sluice.contracts.templates.tools import ComposeTools, NewTool
+from sluice.visible_text import quoted
+from wfms.operator.context import OperatorContext
+from wfms.operator.http.bridge import Bridge
+from wfms.operator.templates.domain.submitted_files import UNNAMED, SubmittedFiles
+from wfms.operator.templates.usecases.compose_tools import compose_tools
+from wfms.operator.templates.usecases.draft_template import save_draft
+from wfms.operator.templates.usecases.read_tools import read_tool, read_tool_versions, read_tools
+from wfms.operator.templates.usecases.store_tool import remove_tool, store_tool
+from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.pages.query_values import query_number
+from wfms.operator.web.pages.wrong_form import wrong_form
+
+
+class ToolPages:
+    """The pages of the tool library."""
+
+    def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
+        self._context = context
+        self._database = context.database
+        self._bridge = bridge
+
+    def add_to(self, pages: PageRoutes) -> None:
+        """Register the pages."""
+        pages.get("/tools", "tools", self.list, Role.VIEWER)
+        pages.post("/tools", "store_tool", self.store, Role.SUBMITTER)
+        pages.post("/tools/compose", "compose", self.compose, Role.SUBMITTER)
+        pages.get("/tools/<name>", "tool", self.show, Role.VIEWER)
+        pages.post("/tools/<name>/remove", "remove_tool", self.remove, Role.SHIFT)
+
+    def list(self) -> str:
+        """Show the list of tools."""
+        return self._page()
+
+    def _page(self, refusal: ServiceError | None = None) -> str:
+        """Render the list. After a refusal, the form keeps what was sent."""
+        tools = self._bridge.run(read_tools(self._database))
+        return render_template("tools.html", tools=tools, refusal=refusal, form=request.form)
+
+    def _refused(self, refusal: ServiceError) -> Response:
+        return Response(self._page(refusal), status=refusal.status, mimetype="text/html")
+
+    def store(self) -> AnyResponse:
+        """Store a tool as its next version."""
+        file = request.files.get("file")
+        sent = file.read().decode(errors="replace") if file is not None and file.filename else ""
+        text = sent or request.form.get("cwl", "").replace("\r\n", "\n")
+        stem = (file.filename or "").rsplit(".", 1)[0] if file is not None else ""
+        try:
+            new = NewTool(name=request.form.get("name", "").strip() or stem, cwl=text)
+            stored = self._bridge.run(store_tool(self._context, new))
+        except ValidationError as error:
+            return self._refused(wrong_form(error))
+        except Unprocessable as refusal:
+            return self._refused(refusal)
+        version = f"version {stored.tool.version}"
+        said = f"Stored as {version}." if stored.new else f"This very text is {version} already."
+        flash(said)
+        return redirect(url_for("pages.tool", name=stored.tool.name), 303)
+
+    def compose(self) -> AnyResponse:
+        """Compose a workflow as a draft and show it for review before it is published."""
+        try:
+            asked = ComposeTools(
+                name=request.form.get("name", "").strip(),
+                tools=request.form.get("tools", "").replace(",", " ").split(),
+                bind=_bindings(request.form.get("bind", "")),
+            )
+            made = self._bridge.run(compose_tools(self._context, asked))
+            sent = SubmittedFiles({UNNAMED: made.cwl})
+            held = self._bridge.run(
+                save_draft(self._context, sent, name=asked.name, template_id=uuid4())
+            )
+        except ValidationError as error:
+            return self._refused(wrong_form(error))
+        except (Unprocessable, NotFound) as refusal:
+            return self._refused(refusal)
+        if not held.new:
+            flash(f"This very text is version {held.template.version} already.")
+            return redirect(url_for("pages.template", name=asked.name), 303)
+        return redirect(url_for("pages.review_template", held=held.template.id), 303)
+
+    def show(self, name: str) -> str:
+        """Show one version of a tool."""
+        asked = query_number("version")
+        tool = self._bridge.run(read_tool(self._database, name, version=asked))
+        versions = self._bridge.run(read_tool_versions(self._database, name))
+        return render_template("tool.html", tool=tool, versions=versions)
+
+    def remove(self, name: str) -> AnyResponse:
+        """Delete a tool, or one version of it."""
+        version = request.form.get("version", type=int)
+        self._bridge.run(remove_tool(self._database, name, version=version))
+        flash(f"{name}{'' if version is None else f', version {version},'} was removed.")
+        return redirect(url_for("pages.tools"), 303)
+
+
+def _bindings(text: str) -> dict[str, str]:
+    """Parse text like ``one=asset:a two=asset:b``.
+
+    Raises:
+        Unprocessable: The text is not of this form.
+    """
+    bind = {}
+    for word in text.replace(",", " ").split():
+        name, equals, target = word.partition("=")
+        if not (name and equals and target) or name in bind:
+            raise Unprocessable(
+                f"{quoted(word)}: each parameter stands once, as PARAMETER=TARGET, such as"
+                " config=asset:layout"
+            )
+        bind[name] = target
+    return bind

@@ -1,0 +1,177 @@
+"""The preview of a file.
+
+The kind is determined from the content and not from its declared type. Browsers never run it.
+"""
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NoReturn
+
+#: Rows and columns of a table, and characters of a cell, that are shown.
+MAX_ROWS, MAX_COLUMNS, MAX_LETTERS = 100, 30, 200
+#: Bytes of a binary file that are shown, and bytes in a line.
+DUMPED, IN_A_LINE = 256, 16
+#: Limit of the indented JSON in characters: the larger of a constant and a multiple of its size.
+#: Each nesting level widens every line.
+MAX_SET_OUT, TIMES_ITS_OWN = 1024 * 1024, 4
+
+#: Signatures of picture formats that browsers show and that cannot contain scripts.
+_IMAGES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+#: A token of JSON; a string is one token.
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[][{}:,]|[^][{}:,"\s]+')
+_OPENING, _CLOSING, _INDENT = ("[", "{"), ("]", "}"), "  "
+_DELIMITERS = {"csv": ",;\t", "tsv": "\t"}
+
+
+class PreviewKind(StrEnum):
+    """The kind of a preview."""
+
+    EMPTY = "empty"
+    IMAGE = "image"
+    JSON = "json"
+    TABLE = "table"
+    TEXT = "text"
+    BINARY = "binary"
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """The part of a file that is shown.
+
+    Attributes:
+        shown: Bytes of the file that the preview was made from.
+        cut: Whether there is more than is shown.
+        text: The text, indented JSON or dump.
+        rows: The rows of a table, with the heading first.
+    """
+
+    kind: PreviewKind
+    shown: int
+    cut: bool
+    text: str = ""
+    rows: list[list[str]] = field(default_factory=list)
+
+
+def image_type(head: bytes) -> str | None:
+    """Return the media type of a picture that begins so, or None if it is not shown."""
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp"
+    return next((media for start, media in _IMAGES if head.startswith(start)), None)
+
+
+def preview_of(name: str, head: bytes, size: int) -> Preview:
+    """Return the preview of a file from its beginning."""
+    cut = size > len(head)
+    if not head:
+        return Preview(PreviewKind.EMPTY, 0, cut)
+    if image_type(head) is not None:
+        return Preview(PreviewKind.IMAGE, len(head), cut)
+    text = _text_of(head, cut=cut)
+    if text is None:
+        return Preview(
+            PreviewKind.BINARY, min(len(head), DUMPED), size > DUMPED, _dump(head[:DUMPED])
+        )
+    ending = name.rpartition(".")[2].lower()
+    if (
+        not cut
+        and (text.lstrip()[:1] in {"{", "["} or ending == "json")
+        and (pretty := _pretty(text)) is not None
+    ):
+        return Preview(PreviewKind.JSON, len(head), cut, pretty)
+    if ending in _DELIMITERS and (rows := _table(text, _DELIMITERS[ending], cut=cut)) is not None:
+        return Preview(
+            PreviewKind.TABLE, len(head), cut or len(rows) > MAX_ROWS, rows=rows[: MAX_ROWS + 1]
+        )
+    return Preview(PreviewKind.TEXT, len(head), cut, text)
+
+
+def _text_of(head: bytes, *, cut: bool) -> str | None:
+    """Return the beginning as text without a truncated character, or None if it is not UTF-8."""
+    if b"\0" in head:
+        return None
+    for left_out in range(4 if cut else 1):
+        try:
+            return head[: len(head) - left_out].decode("utf-8-sig")
+        except UnicodeDecodeError:
+            continue
+    return None
+
+
+def _pretty(text: str) -> str | None:
+    """Return indented JSON, or None if the text is no JSON, too deep or too large.
+
+    Only white space changes: digits of numbers, duplicate keys and escapes stay as they are.
+    """
+    try:
+        json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_number)
+    except (ValueError, RecursionError):
+        return None
+    room = max(MAX_SET_OUT, TIMES_ITS_OWN * len(text))
+    pieces = []
+    for piece in _set_out(text):
+        room -= len(piece)
+        if room < 0:
+            return None
+        pieces.append(piece)
+    return "".join(pieces)
+
+
+def _no_number(name: str) -> NoReturn:
+    """Reject NaN and Infinity, which are not valid JSON."""
+    raise ValueError(name)
+
+
+def _set_out(text: str) -> Iterator[str]:
+    """Yield the parts of valid JSON, with lists and objects that are not empty on several lines."""
+    depth, before = 0, ""
+    for found in _TOKEN.finditer(text):
+        part = found[0]
+        if part in _CLOSING:
+            depth -= 1
+        if before and ((before in _OPENING) != (part in _CLOSING) or before == ","):
+            yield "\n" + _INDENT * depth
+        yield ": " if part == ":" else part
+        if part in _OPENING:
+            depth += 1
+        before = part
+
+
+def _table(text: str, delimiters: str, *, cut: bool) -> list[list[str]] | None:
+    """Return the rows of a table, or None if the text has fewer than two columns."""
+    if cut:
+        text = text.rpartition("\n")[0]
+    first = text.partition("\n")[0]
+    delimiter = max(delimiters, key=first.count)
+    try:
+        rows = [
+            row
+            for _, row in zip(
+                range(MAX_ROWS + 2),
+                csv.reader(io.StringIO(text), delimiter=delimiter),
+                strict=False,
+            )
+        ]
+    except csv.Error:
+        return None
+    if not rows or len(rows[0]) < 2:
+        return None
+    return [[cell[:MAX_LETTERS] for cell in row[:MAX_COLUMNS]] for row in rows if row]
+
+
+def _dump(data: bytes) -> str:
+    lines = []
+    for start in range(0, len(data), IN_A_LINE):
+        piece = data[start : start + IN_A_LINE]
+        letters = "".join(chr(byte) if 32 <= byte < 127 else "·" for byte in piece)
+        lines.append(f"{start:08x}  {piece.hex(' '):<{3 * IN_A_LINE}} {letters}")
+    return "\n".join(lines)

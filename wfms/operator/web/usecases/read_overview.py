@@ -1,0 +1,60 @@
+"""The content of the first page: chains, pilots and what needs a person."""
+
+import asyncio
+
+from sluice.clients.chains import ChainsClient
+from sluice.clients.wms import WmsClient
+from sluice.contracts.chains.chains import Chain
+from sluice.contracts.common.problems import ServiceError
+from sluice.contracts.jobs.limits import ResourceLimit
+from wfms.operator.chains.usecases.read_chain_list import newest_running, read_progress
+from wfms.operator.chains.usecases.read_step_waits import with_step_waits
+from wfms.operator.context import OperatorContext
+from wfms.operator.monitoring.domain.overview import Overview
+from wfms.operator.monitoring.usecases.read_attention import read_attention
+from wfms.operator.templates.usecases.read_templates import read_templates
+
+_MAX_RUNNING, _MAX_ENDED, _MAX_NOTICES = 50, 10, 10
+
+
+async def read_overview(context: OperatorContext) -> Overview:
+    """Return the content of the first page.
+
+    If a service does not answer, its part is missing and a notice says so. Counts come from the
+    databases of the services and not from the lists.
+    """
+    (running, ended), attention, templates, limits = await asyncio.gather(
+        _chains(context.chains),
+        read_attention(context, limit=_MAX_NOTICES),
+        read_templates(context.database, disabled=True),
+        _limits(context.wms),
+    )
+    progress = await read_progress(context.wms, [*running, *ended])
+    return Overview(
+        running=await with_step_waits(context.wms, progress[: len(running)]),
+        ended=progress[len(running) :],
+        chains=attention.chains,
+        work=attention.work,
+        pilots=attention.pilots,
+        attention=attention.notices,
+        templates=len(templates),
+        limits=limits,
+    )
+
+
+async def _limits(wms: WmsClient) -> list[ResourceLimit]:
+    """Return the limits, or none if the WMS does not answer or is an older release."""
+    try:
+        return (await wms.limits()).limits
+    except ServiceError:
+        return []
+
+
+async def _chains(chains: ChainsClient) -> tuple[list[Chain], list[Chain]]:
+    """Return the running chains and those that ended last; none if the service is unavailable."""
+    try:
+        return await asyncio.gather(
+            newest_running(chains, limit=_MAX_RUNNING), chains.last_ended(limit=_MAX_ENDED)
+        )
+    except ServiceError:
+        return [], []

@@ -1,0 +1,60 @@
+"""Routes of human tasks, for the service that asks people."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query
+
+from sluice.contracts.access.access import CallingService
+from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.contracts.human_tasks.asking import (
+    AcceptedAnswers,
+    AnsweredJobs,
+    HumanJobList,
+    HumanTaskList,
+)
+from sluice.servicekit.access.policy import allow
+from sluice.servicekit.web.http import api_router, errors
+from wms.domain.tokens import MAX_ID
+from wms.usecases.context import WmsContext
+from wms.usecases.reports.list_human_tasks import list_human_jobs, list_human_tasks
+from wms.usecases.reports.take_answers import take_answers
+
+
+def human_tasks_router(context: WmsContext) -> APIRouter:
+    """Create the routes of human tasks."""
+    router = api_router("/api/v1/asked", tags=["asked"])
+
+    @router.get("")
+    @allow(CallingService.ASK)
+    async def asking() -> HumanTaskList:
+        """List the human tasks that have not ended, oldest first."""
+        return await list_human_tasks(context)
+
+    @router.get("/{uid}/jobs", responses=errors(NotFound))
+    @allow(CallingService.ASK)
+    async def jobs(
+        uid: UUID,
+        after: Annotated[int, Query(ge=0, le=MAX_ID)] = 0,
+        limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,
+    ) -> HumanJobList:
+        """List the jobs of a human task that wait for answers, by id.
+
+        Only jobs with an id above `after` are listed. No job appears later behind a listed job with
+        a lower id, so a client that pages by id misses no job.
+        """
+        return await list_human_jobs(context, uid, after=after, limit=limit)
+
+    @router.post("/{uid}/answers", responses=errors(NotFound, Unprocessable))
+    @allow(CallingService.ASK)
+    async def answers(uid: UUID, given: AnsweredJobs) -> AcceptedAnswers:
+        """Finish jobs with the files of their answers, and fail the jobs in `refused`.
+
+        Repeating it is fine. No job is changed (422) if one file is wrong for a job that still
+        waits: the file is missing, is not where the task's outputs belong, or does not have the
+        name that the job's first attempt would give it. The field `jobs` has the ids of these jobs,
+        separated by commas.
+        """
+        return AcceptedAnswers(jobs=await take_answers(context, uid, given.jobs, given.refused))
+
+    return router

@@ -1,0 +1,158 @@
+"""Statements on dataflow scheduling: tasks that take files of an upstream task as they come.
+
+The rows of both tasks are locked in order of uid; see the lock rule of ``wms/db/tasks/tasks.py``.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.servicekit.database import Connection
+from wms.db.jobs.splitting import SplitClaim, stored_files
+from wms.db.statement import statement
+from wms.db.tasks.tasks import IS_ASKED, UpstreamRead
+from wms.domain.grouping import JobDraft
+
+_SELECT_WRITER = statement("""
+-- The live task of the chain that writes the data set. A chain has few tasks.
+SELECT uid FROM tasks
+WHERE chain_uid = $1 AND state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
+    AND (spec->>'dat_out_uid' = $2::text
+        OR jsonb_path_exists(spec, '$.side_outputs[*].dat_out_uid ? (@ == $uid)',
+            jsonb_build_object('uid', $2::text)))
+""")
+
+_BEGIN_FLOW = statement("""
+-- Store the shared inputs of all jobs before there are any jobs. A token equal to the task's own
+-- uid keeps away instances that do not know dataflow scheduling.
+WITH reading AS (
+    UPDATE tasks SET
+        state = '{task.SPLITTING}', reason = '', shared_inputs = $5, split_token = uid,
+        split_until = 'infinity',
+        turn_at = (SELECT coalesce(w.turn_at, w.created_at) FROM tasks AS w WHERE w.uid = $3)
+    WHERE uid = $1 AND split_token = $2 AND state = '{task.WAITING}'
+    RETURNING uid
+), written AS (
+    UPDATE tasks SET readers = readers + 1 WHERE uid = $3 AND EXISTS (SELECT FROM reading)
+)
+INSERT INTO flows (reader, writer, dataset_uid, due, gathers)
+SELECT uid, $3, $4, $6, $7 FROM reading
+RETURNING reader
+""")
+
+_PARK_TASK = """
+-- Park the task until jobs of the upstream task end.
+UPDATE tasks SET split_token = uid, split_until = 'infinity', reason = $3
+WHERE uid = $1 AND split_token = $2
+"""
+
+_SET_CAUGHT_UP = "UPDATE flows SET due = false WHERE reader = $1"
+
+_ADD_JOBS = statement(f"""
+-- Add jobs for the files that arrived, in any order, and skip existing ones. They are leased in the
+-- order in which they became ready, whatever their numbers. Jobs of human tasks are asked and never
+-- ready. $3 is the highest number up to which all jobs exist afterwards.
+WITH added AS (
+    INSERT INTO jobs (task_uid, seq, inputs, not_before, state, ready_at)
+    SELECT $1, n.*, now(), k.state, CASE WHEN k.state = '{{job.READY}}' THEN now() END
+    FROM jsonb_to_recordset($2) AS n(seq bigint, inputs jsonb), (
+        SELECT CASE WHEN {IS_ASKED} THEN '{{job.ASKED}}' ELSE '{{job.READY}}' END AS state
+        FROM tasks WHERE uid = $1
+    ) AS k
+    ON CONFLICT (task_uid, seq) DO NOTHING RETURNING state
+)
+UPDATE tasks SET
+    total = total + a.ready + a.asked, ready = tasks.ready + a.ready, asked = tasks.asked + a.asked,
+    split_last_seq = greatest(split_last_seq, $3)
+FROM (
+    SELECT count(*) FILTER (WHERE state = '{{job.READY}}') AS ready,
+        count(*) FILTER (WHERE state = '{{job.ASKED}}') AS asked
+    FROM added
+) AS a
+WHERE uid = $1 AND a.ready + a.asked > 0
+RETURNING a.ready + a.asked
+""")
+
+_FORGET_ENTRIES = "DELETE FROM flow_entries WHERE reader = $1"
+
+_LOCK_FLOWS = """
+-- If both tasks end at the same time, the second transaction sees the end of the first task.
+SELECT FROM flows WHERE reader = $1 OR writer = $1 ORDER BY reader FOR UPDATE
+"""
+
+_FORGET_FLOWS = """
+-- Both tasks have ended.
+DELETE FROM flows AS f USING tasks AS r, tasks AS w
+WHERE (f.reader = $1 OR f.writer = $1) AND r.uid = f.reader AND w.uid = f.writer
+    AND r.ended_at IS NOT NULL AND w.ended_at IS NOT NULL
+"""
+
+
+async def writer_of(connection: Connection, dataset: UUID, *, chain: UUID) -> UUID | None:
+    """Return the live task of the chain that writes the data set, or None."""
+    found: UUID | None = await connection.fetchval(_SELECT_WRITER, chain, str(dataset))
+    return found
+
+
+async def begin_flow(
+    connection: Connection,
+    claim: SplitClaim,
+    reading: UpstreamRead,
+    *,
+    shared: Sequence[InputFile],
+    due: bool,
+    is_grouping: bool = False,
+) -> bool:
+    """Start the dataflow into the claimed task; return False if the claim or the task has ended.
+
+    The caller must hold the locks of both tasks. ``shared`` are inputs that every job gets.
+    ``due``: jobs have to be made of files that exist already. ``is_grouping``: the task groups the
+    files.
+    """
+    stored = stored_files(shared) or None
+    begun = await connection.fetchval(
+        _BEGIN_FLOW,
+        claim.uid,
+        claim.token,
+        reading.writer,
+        reading.dataset,
+        stored,
+        due,
+        is_grouping,
+    )
+    return begun is not None
+
+
+async def park_task(connection: Connection, claim: SplitClaim, *, reason: str) -> None:
+    """Let the claimed task wait, with a reason, until jobs of its upstream task end.
+
+    Nothing happens if the claim has expired.
+    """
+    await connection.execute(_PARK_TASK, claim.uid, claim.token, reason)
+
+
+async def set_caught_up(connection: Connection, reader: UUID) -> None:
+    """Record that all existing files have a job and that each later file will get one.
+
+    The caller must hold the locks of both tasks.
+    """
+    await connection.execute(_SET_CAUGHT_UP, reader)
+
+
+async def add_jobs(
+    connection: Connection, task: UUID, drafts: Sequence[JobDraft], *, made_up_to: int = -1
+) -> int:
+    """Add those of the jobs that do not exist yet, and return how many were added.
+
+    The caller must hold the task's lock. All jobs with numbers up to ``made_up_to`` exist from now
+    on.
+    """
+    rows = [{"seq": draft.seq, "inputs": stored_files(draft.inputs)} for draft in drafts]
+    return await connection.fetchval(_ADD_JOBS, task, rows, made_up_to) or 0
+
+
+async def forget_flows(connection: Connection, ended: UUID) -> None:
+    """Delete the kept entries of the ended task, and its flows whose other task has ended too."""
+    await connection.execute(_LOCK_FLOWS, ended)
+    await connection.execute(_FORGET_ENTRIES, ended)
+    await connection.execute(_FORGET_FLOWS, ended)

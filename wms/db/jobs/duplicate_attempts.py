@@ -1,0 +1,168 @@
+"""Statements on duplicate attempts at a job (speculative execution).
+
+The job's row has one of the two attempts and ``second_attempts`` has the other. All statements
+follow the lock rule of ``wms/db/tasks/tasks.py``.
+
+If the attempt in the job's row ends while the other goes on, the two change places. So the attempt
+in the job's row is always the one that ends the job or continues it.
+"""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from sluice.contracts.pilots.pilots import JobToken
+from sluice.servicekit.database import Connection
+from wms.db.jobs.attempts import ENDED, OVER, WRITTEN, EndedAttempt, attempt_row
+from wms.db.jobs.leases import ClaimedJob, ExtendedLease
+from wms.db.statement import statement
+
+_CLAIM = statement("""
+-- Lease job $2 of task $1 to pilot $4, which never had it, for $5. Attempt $3 must still run, with
+-- fewer than $6 duplicate attempts so far. No job of the task may be ready, and the task may not
+-- wait for room.
+WITH task AS MATERIALIZED (
+    SELECT uid FROM tasks
+    WHERE uid = $1 AND ready = 0 AND state IN ('{task.SPLITTING}', '{task.ACTIVE}')
+        AND NOT EXISTS (SELECT FROM room_waits WHERE task_uid = $1)
+    FOR NO KEY UPDATE
+), job AS MATERIALIZED (
+    SELECT * FROM jobs
+    WHERE id = $2 AND attempt = $3 AND task_uid = (SELECT uid FROM task) AND pilot <> $4
+        AND state = '{job.RUNNING}' AND stop_attempt IS DISTINCT FROM attempt
+        AND NOT EXISTS (SELECT 1 FROM attempts WHERE job_id = $2 AND attempts.pilot = $4)
+    FOR NO KEY UPDATE
+), claimed AS (
+    INSERT INTO second_attempts AS s (job_id, task_uid, attempt, pilot, leased_at, lease_until)
+    SELECT id, task_uid,
+        greatest(attempt, (SELECT attempt FROM second_attempts WHERE job_id = $2)) + 1,
+        $4, statement_timestamp(), now() + $5
+    FROM job
+    ON CONFLICT (job_id) DO UPDATE SET
+        attempt = excluded.attempt, tried = s.tried + 1, pilot = excluded.pilot,
+        leased_at = excluded.leased_at, started_at = NULL, lease_until = excluded.lease_until,
+        stop_reason = NULL
+    WHERE s.lease_until IS NULL AND s.tried < $6
+    RETURNING *
+)
+SELECT j.id, c.attempt, j.seq, j.inputs::text AS inputs, j.ram, j.gpu_memory
+FROM claimed AS c JOIN job AS j ON j.id = c.job_id
+""")
+
+_EXCHANGE = """
+-- Exchange the two attempts of each job.
+WITH first AS MATERIALIZED (SELECT * FROM jobs WHERE id = ANY($1::bigint[])),
+second AS MATERIALIZED (SELECT * FROM second_attempts WHERE job_id = ANY($1::bigint[])), up AS (
+    UPDATE jobs AS j SET
+        attempt = s.attempt, pilot = s.pilot, leased_at = s.leased_at, started_at = s.started_at,
+        lease_until = s.lease_until, stop_reason = s.stop_reason,
+        stop_attempt = CASE WHEN s.stop_reason IS NOT NULL THEN s.attempt END
+    FROM second AS s WHERE j.id = s.job_id
+)
+UPDATE second_attempts AS s SET
+    attempt = f.attempt, pilot = f.pilot, leased_at = f.leased_at, started_at = f.started_at,
+    lease_until = f.lease_until,
+    stop_reason = CASE WHEN f.stop_attempt = f.attempt THEN f.stop_reason END
+FROM first AS f WHERE s.job_id = f.id
+"""
+
+_END_BESIDE = f"""
+-- End duplicate attempts ($1), and return their number. The other attempts of the jobs go on.
+WITH {ENDED}, {WRITTEN}, marked AS (
+    UPDATE second_attempts AS s SET lease_until = NULL FROM ended AS e
+    WHERE s.job_id = e.id AND s.attempt = e.attempt AND s.lease_until IS NOT NULL
+    RETURNING s.job_id
+)
+SELECT count(*) FROM marked
+"""
+
+_END_DUPLICATES = statement(f"""
+-- The jobs have ended or start again: delete their other attempts, and cancel those that run. The
+-- next attempt gets a higher number than both.
+WITH gone AS (
+    DELETE FROM second_attempts WHERE job_id = ANY($1::bigint[]) RETURNING *
+), counted AS (
+    UPDATE jobs AS j SET attempt = g.attempt FROM gone AS g
+    WHERE j.id = g.job_id AND j.attempt < g.attempt AND j.state <> '{{job.FINISHED}}'
+)
+INSERT INTO attempts (job_id, attempt, pilot, leased_at, started_at, ended_at, outcome, message)
+SELECT job_id, attempt, pilot, leased_at, started_at, {OVER}, '{{outcome.CANCELED}}', $2
+FROM gone WHERE lease_until IS NOT NULL
+""")
+
+_EXTEND = """
+-- Renew the named attempts that are duplicates of pilot $4 and that it may continue. Record which
+-- ones have started.
+WITH named AS (
+    SELECT id, attempt, bool_or(started) AS started
+    FROM unnest($1::bigint[], $2::int[], $3::boolean[]) AS n(id, attempt, started)
+    GROUP BY id, attempt
+)
+UPDATE second_attempts AS s SET
+    lease_until = now() + $5,
+    started_at = CASE WHEN n.started THEN coalesce(s.started_at, now()) ELSE s.started_at END
+FROM named AS n
+WHERE s.job_id = n.id AND s.attempt = n.attempt AND s.pilot = $4 AND s.lease_until IS NOT NULL
+    AND s.stop_reason IS NULL
+RETURNING s.job_id AS id, s.attempt, s.task_uid, s.started_at IS NOT NULL AS started,
+    extract(epoch FROM now() - coalesce(s.started_at, s.leased_at))::float AS seconds
+"""
+
+
+async def claim_second(
+    connection: Connection,
+    job: JobToken,
+    *,
+    task: UUID,
+    pilot: UUID,
+    lease: timedelta,
+    most: int,
+) -> ClaimedJob | None:
+    """Lease a duplicate attempt at the job of which ``job`` is the running attempt.
+
+    Returns:
+        None if that attempt has ended, is to be stopped or has a live duplicate; if the pilot had
+            the job before; if jobs of the task wait, or the task waits for room; or if ``most``
+            duplicates were tried.
+    """
+    row = await connection.fetchrow(_CLAIM, task, job.id, job.attempt, pilot, lease, most)
+    return None if row is None else ClaimedJob(task_uid=task, **row)
+
+
+async def exchange(connection: Connection, jobs: Sequence[int]) -> None:
+    """Swap the attempts in the rows of these jobs with their duplicate attempts."""
+    if jobs:
+        await connection.execute(_EXCHANGE, jobs)
+
+
+async def end_beside(connection: Connection, attempts: Sequence[EndedAttempt]) -> int:
+    """Record the ends of duplicate attempts whose jobs go on, and return how many ended."""
+    if not attempts:
+        return 0
+    ended: int = await connection.fetchval(_END_BESIDE, [attempt_row(one) for one in attempts])
+    return ended
+
+
+async def end_duplicates(connection: Connection, jobs: Sequence[int], *, message: str) -> None:
+    """Delete the other attempts of jobs that have ended or start anew, and cancel the live ones."""
+    if jobs:
+        await connection.execute(_END_DUPLICATES, jobs, message)
+
+
+async def extend_seconds(
+    connection: Connection,
+    *,
+    pilot: UUID,
+    named: Sequence[tuple[JobToken, bool]],
+    lease: timedelta,
+) -> list[ExtendedLease]:
+    """Renew leases of duplicate attempts, as ``extend_leases`` does for first attempts.
+
+    Each attempt is named with whether it has started.
+    """
+    if not named:
+        return []
+    ids, attempts = [job.id for job, _ in named], [job.attempt for job, _ in named]
+    started = [is_started for _, is_started in named]
+    rows = await connection.fetch(_EXTEND, ids, attempts, started, pilot, lease)
+    return [ExtendedLease(**row) for row in rows]

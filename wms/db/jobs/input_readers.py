@@ -1,0 +1,55 @@
+"""Statements on the downstream tasks that read the same inputs as a task.
+
+A task's row includes its readers: ``wms/db/tasks/tasks.py``.
+"""
+
+from uuid import UUID
+
+from sluice.contracts.messages import InputReaders
+from sluice.servicekit.database import Connection
+from wms.db.statement import statement
+from wms.domain.releasing import Inputs
+
+_INSERT_READERS = """
+-- Skip tasks that have ended.
+INSERT INTO input_readers (task_uid, readers)
+SELECT $1, $2 WHERE NOT EXISTS (SELECT FROM tasks WHERE uid = $1 AND ended_at IS NOT NULL)
+ON CONFLICT DO NOTHING RETURNING task_uid
+"""
+
+_SELECT_FINISHED = statement("""
+-- Finished jobs of the task. There are none while jobs are being created from a whole data set.
+SELECT j.seq, j.inputs FROM tasks AS t JOIN jobs AS j ON j.task_uid = t.uid
+WHERE t.uid = $1 AND j.state = '{job.FINISHED}'
+    AND (t.state <> '{task.SPLITTING}' OR EXISTS (SELECT FROM flows WHERE reader = t.uid))
+ORDER BY j.seq LIMIT $2
+""")
+
+_FORGET_READERS = "DELETE FROM input_readers WHERE task_uid = $1"
+
+
+async def insert_readers(connection: Connection, told: InputReaders) -> bool:
+    """Store the readers of a task's inputs, unless they are known or the task has ended.
+
+    Returns:
+        Whether they were stored.
+    """
+    readers = {str(uid): count for uid, count in told.readers.items()}
+    return await connection.fetchval(_INSERT_READERS, told.task_uid, readers) is not None
+
+
+async def jobs_finished_before(
+    connection: Connection, task: UUID, *, limit: int
+) -> list[tuple[int, Inputs]]:
+    """Return the numbers and inputs of the task's finished jobs, in order.
+
+    The list is empty while jobs of a whole data set are being made. The caller must hold the task's
+    lock.
+    """
+    rows = await connection.fetch(_SELECT_FINISHED, task, limit)
+    return [(row["seq"], row["inputs"]) for row in rows]
+
+
+async def forget_readers(connection: Connection, task: UUID) -> None:
+    """Delete the stored readers of the task's inputs."""
+    await connection.execute(_FORGET_READERS, task)

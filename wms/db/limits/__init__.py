@@ -1,0 +1,1 @@
+"""Statements on limits and room on storages."""

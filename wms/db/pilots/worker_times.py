@@ -1,0 +1,234 @@
+"""Statements on the statistics of workers, and on jobs that may get a duplicate attempt."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sluice.servicekit.database import Connection
+from wms.db.statement import statement
+from wms.db.tasks.steps import PRIORITY, TASKS_WITH_PRIORITY
+from wms.domain.worker_times import FEW_FAILURES, SUSPECT, WorkerTimes
+
+
+class Worker(NamedTuple):
+    """The name and host of a pilot, which stay the same when it restarts."""
+
+    name: str
+    host: str
+
+    @property
+    def in_words(self) -> str:
+        """The worker in words, for people."""
+        return f"{self.name} ({self.host})"
+
+
+class WorkKind(NamedTuple):
+    """A kind of work: the step of a template."""
+
+    template: str
+    step: str
+
+
+_SELECT_RUNNING = statement(f"""
+-- Up to $1 running jobs without a duplicate attempt, the longest first. Their tasks have no ready
+-- jobs, and their steps are not held. Uses the index jobs_in_flight.
+SELECT j.id, j.attempt, j.task_uid, j.pilot, j.ram, j.gpu_memory, t.template, t.step, p.name,
+    p.host, extract(epoch FROM now() - j.started_at)::float8 AS ran, coalesce(s.tried, 0) AS tried
+FROM {TASKS_WITH_PRIORITY} JOIN jobs AS j ON j.task_uid = t.uid
+JOIN pilots AS p ON p.uid = j.pilot LEFT JOIN second_attempts AS s ON s.job_id = j.id
+WHERE {PRIORITY} >= 0 AND j.state = '{{job.RUNNING}}' AND j.started_at IS NOT NULL
+    AND j.stop_attempt IS DISTINCT FROM j.attempt
+    AND t.ready = 0 AND t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}')
+    AND s.lease_until IS NULL
+ORDER BY j.started_at LIMIT $1
+""")
+
+_TIMES = "template, step, name, host, jobs, failures, log_seconds, spread, failing, rescued"
+_FIGURES = ("jobs", "failures", "log_seconds", "spread", "failing", "rescued")
+
+_SELECT_TIMES = f"""
+SELECT {_TIMES} FROM worker_times
+WHERE (template, step) IN (SELECT * FROM unnest($1::text[], $2::text[]))
+"""
+
+_LOCK_TIMES = f"""
+-- In order of the key, because several instances may update one worker.
+SELECT {_TIMES} FROM worker_times
+WHERE (template, step, name, host) IN (
+    SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]))
+ORDER BY template, step, name, host FOR UPDATE
+"""
+
+_SET_TIMES = f"""
+INSERT INTO worker_times ({_TIMES})
+SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[],
+    $7::float8[], $8::float8[], $9::float8[], $10::bigint[])
+ON CONFLICT (template, step, name, host) DO UPDATE SET
+    jobs = excluded.jobs, failures = excluded.failures, log_seconds = excluded.log_seconds,
+    spread = excluded.spread, failing = excluded.failing,
+    rescued = excluded.rescued, seen_at = now()
+"""
+
+_SELECT_WORKERS = "SELECT uid, name, host FROM pilots WHERE uid = ANY($1::uuid[])"
+
+_SELECT_OF_WORKER = f"""
+-- Uses the index worker_times_by_worker.
+SELECT {_TIMES} FROM worker_times WHERE name = $1 AND host = $2
+ORDER BY seen_at DESC, template, step LIMIT $3
+"""
+
+_SELECT_ACTIVE = statement("SELECT name, host FROM pilots WHERE state = '{pilot.ACTIVE}'")
+
+_SELECT_FAILING = statement(f"""
+-- Kinds of work at which some worker fails often. Uses the index worker_times_failing.
+SELECT DISTINCT template, step FROM worker_times
+WHERE failing > {SUSPECT} AND failures >= {FEW_FAILURES}
+""")
+
+_PROBE = """
+-- Allow the worker one job every $5 seconds, to see whether it still fails.
+UPDATE worker_times SET probed_at = now()
+WHERE template = $1 AND step = $2 AND name = $3 AND host = $4
+    AND coalesce(probed_at < now() - make_interval(secs => $5), true)
+RETURNING true
+"""
+
+_FORGET = """
+-- Workers that have not done this kind of work for $1 days.
+DELETE FROM worker_times WHERE ctid = ANY(ARRAY(
+    SELECT ctid FROM worker_times WHERE seen_at < now() - make_interval(days => $1) LIMIT $2))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class RunningJob:
+    """A running job that may get a duplicate attempt.
+
+    Attributes:
+        ram: MiB, if it differs from the task's request.
+        gpu_memory: MiB, if it differs from the task's request.
+        ran: Seconds since it started.
+        tried: Number of duplicate attempts so far.
+    """
+
+    id: int
+    attempt: int
+    task_uid: UUID
+    pilot: UUID
+    ram: int | None
+    gpu_memory: int | None
+    work: WorkKind
+    worker: Worker
+    ran: float
+    tried: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Stragglers:
+    """Running jobs, longest first, with the statistics of their work by worker and ``anywhere``."""
+
+    jobs: Sequence[RunningJob]
+    known: "KnownTimes"
+    anywhere: Mapping[WorkKind, WorkerTimes | None]
+
+
+KnownTimes = dict[WorkKind, dict[Worker, WorkerTimes]]
+
+
+async def running_jobs(connection: Connection, *, limit: int) -> list[RunningJob]:
+    """Return the longest running jobs that may get a duplicate attempt."""
+    return [_running(dict(row)) for row in await connection.fetch(_SELECT_RUNNING, limit)]
+
+
+def _running(row: dict[str, Any]) -> RunningJob:
+    work = WorkKind(row.pop("template"), row.pop("step"))
+    return RunningJob(work=work, worker=Worker(row.pop("name"), row.pop("host")), **row)
+
+
+async def times_of(connection: Connection, works: Iterable[WorkKind]) -> KnownTimes:
+    """Return the statistics of these kinds of work, by worker."""
+    wanted = list(set(works))
+    rows = await connection.fetch(
+        _SELECT_TIMES, [work.template for work in wanted], [work.step for work in wanted]
+    )
+    known: KnownTimes = {}
+    for row in rows:
+        known.setdefault(_work(row), {})[worker_of(row)] = _times(row)
+    return known
+
+
+async def times_of_worker(
+    connection: Connection, worker: Worker, *, limit: int
+) -> list[tuple[WorkKind, WorkerTimes]]:
+    """Return the statistics of the worker, latest work first."""
+    rows = await connection.fetch(_SELECT_OF_WORKER, worker.name, worker.host, limit)
+    return [(_work(row), _times(row)) for row in rows]
+
+
+async def lock_times(
+    connection: Connection, keys: Sequence[tuple[WorkKind, Worker]]
+) -> dict[tuple[WorkKind, Worker], WorkerTimes]:
+    """Lock the known statistics of these workers until the transaction ends, and return them."""
+    rows = await connection.fetch(_LOCK_TIMES, *_columns(keys))
+    return {(_work(row), worker_of(row)): _times(row) for row in rows}
+
+
+async def set_times(
+    connection: Connection, times: Mapping[tuple[WorkKind, Worker], WorkerTimes]
+) -> None:
+    """Store the statistics of workers."""
+    figures = [attrgetter(*_FIGURES)(each) for each in times.values()]
+    await connection.execute(
+        _SET_TIMES, *_columns(list(times)), *map(list, zip(*figures, strict=True))
+    )
+
+
+async def workers_of(connection: Connection, pilots: Iterable[UUID]) -> dict[UUID, Worker]:
+    """Return the workers of the pilots."""
+    rows = await connection.fetch(_SELECT_WORKERS, list(set(pilots)))
+    return {row["uid"]: worker_of(row) for row in rows}
+
+
+async def active_workers(connection: Connection) -> set[Worker]:
+    """Return the workers that have an active pilot."""
+    return {worker_of(row) for row in await connection.fetch(_SELECT_ACTIVE)}
+
+
+async def failing_works(connection: Connection) -> list[WorkKind]:
+    """Return the kinds of work at which some worker fails often."""
+    return [_work(row) for row in await connection.fetch(_SELECT_FAILING)]
+
+
+async def may_probe(
+    connection: Connection, work: WorkKind, worker: Worker, *, every: float
+) -> bool:
+    """Return whether the worker may get one job to see whether it still fails.
+
+    A positive answer is stored: the next follows after ``every`` seconds at the earliest.
+    """
+    return bool(await connection.fetchval(_PROBE, *work, *worker, every))
+
+
+async def forget_times(connection: Connection, *, days: int, limit: int) -> None:
+    """Delete statistics of workers that have not been updated for ``days`` days."""
+    await connection.execute(_FORGET, days, limit)
+
+
+def _columns(keys: Sequence[tuple[WorkKind, Worker]]) -> list[list[str]]:
+    rows = ((*work, *worker) for work, worker in keys)
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _work(row: Any) -> WorkKind:
+    return WorkKind(row["template"], row["step"])
+
+
+def worker_of(row: Any) -> Worker:
+    """Return the worker of a row."""
+    return Worker(row["name"], row["host"])
+
+
+def _times(row: Any) -> WorkerTimes:
+    return WorkerTimes(*(row[name] for name in _FIGURES))

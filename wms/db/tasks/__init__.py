@@ -1,0 +1,1 @@
+"""Statements on tasks and steps."""

@@ -1,0 +1,119 @@
+"""Statements for explanations of why a task or a job waits."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sluice.servicekit.database import Connection
+from wms.db.limits.limits import holders, with_limits
+from wms.db.limits.room_waits import TaskRoomWait, room_waits
+from wms.db.pilots.pilots import active_nodes, node_of
+from wms.db.statement import statement
+from wms.db.tasks.steps import priority_of_task
+from wms.db.tasks.tasks import demands
+from wms.db.times.timelines import names_of
+from wms.domain.capacity import blocked
+from wms.domain.explanations import MissingRoom, StepBefore, WaitingFacts
+from wms.domain.matching import PilotNode
+
+SELECT_PAUSED = statement("""
+-- Jobs that wait for their next attempt are at one end of the index jobs_ready.
+SELECT count(*) AS paused, extract(epoch FROM min(not_before) - now())::float AS next_in FROM jobs
+WHERE task_uid = $1 AND state = '{job.READY}' AND not_before > now()
+""")
+
+_SELECT_READY = statement("""
+-- The seconds until a ready job may be leased (negative if it may now), and its own memory request
+-- if it has one.
+SELECT
+    extract(epoch FROM greatest(not_before, now() - interval '1 day') - now())::float AS pause, ram,
+    gpu_memory
+FROM jobs WHERE id = $1 AND state = '{job.READY}'
+""")
+
+_SELECT_PRESENT = statement("""
+-- Nodes that are present, or that were lost recently and may return, even if they take no jobs now.
+SELECT resources, engines, sandbox, extract(epoch FROM now() - registered_at)::float AS age
+FROM pilots
+WHERE state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')
+    OR (state = '{pilot.LOST}' AND seen_at > now() - interval '1 hour')
+""")
+
+_SELECT_BEFORE = """
+-- The upstream task whose files this task takes one by one.
+SELECT w.step, w.finished + w.failed + w.canceled AS ended, w.total,
+    coalesce((w.registered->>(f.dataset_uid::text))::bigint, 0) AS given
+FROM flows AS f JOIN tasks AS w ON w.uid = f.writer WHERE f.reader = $1
+"""
+
+#: Most steps that an explanation names for one limited resource.
+_MAX_HOLDERS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyJob:
+    """A job that is ready.
+
+    Attributes:
+        pause: Seconds until it may be leased; negative if it may be leased now.
+        ram: MiB, if it differs from the task's request.
+        gpu_memory: MiB, if it differs from the task's request.
+    """
+
+    pause: float
+    ram: int | None
+    gpu_memory: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class PresentNodes:
+    """Nodes that are there, or that were lost within the last hour.
+
+    Attributes:
+        newest: Seconds since the latest registration of a pilot.
+    """
+
+    nodes: Sequence[PilotNode]
+    newest: float
+
+
+async def present_nodes(connection: Connection) -> PresentNodes:
+    """Return the nodes of active, draining and recently lost pilots."""
+    rows = await connection.fetch(_SELECT_PRESENT)
+    newest = min((row["age"] for row in rows), default=0.0)
+    return PresentNodes([node_of(row) for row in rows], newest)
+
+
+async def ready_job(connection: Connection, job: int) -> ReadyJob | None:
+    """Return the job, or None if it is not ready."""
+    row = await connection.fetchrow(_SELECT_READY, job)
+    return None if row is None else ReadyJob(**row)
+
+
+def _missing_room(waits: Sequence[TaskRoomWait]) -> MissingRoom | None:
+    if not waits:
+        return None
+    (wait,) = waits
+    return MissingRoom(wait.name or wait.url, wait.needed, wait.free, wait.open)
+
+
+async def waiting_facts(connection: Connection, task: UUID) -> WaitingFacts:
+    """Return the facts that explain why the task waits."""
+    before = await connection.fetchrow(_SELECT_BEFORE, task)
+    waiting = await with_limits(connection, await demands(connection))
+    own = next((demand for demand in waiting if demand.uid == task), None)
+    scarce = set[str]() if own is None else blocked(own)
+    keeper = None if own is None else own.kept_by
+    names = {} if keeper is None else await names_of(connection, [keeper])
+    paused = await connection.fetchrow(SELECT_PAUSED, task)
+    return WaitingFacts(
+        demands=waiting,
+        nodes=await active_nodes(connection),
+        paused=paused["paused"] if paused else 0,
+        next_in=paused["next_in"] if paused else None,
+        holders={name: await holders(connection, name, most=_MAX_HOLDERS) for name in scarce},
+        priority=await priority_of_task(connection, task),
+        before=None if before is None else StepBefore(**before),
+        reserved=next(iter(names.values()), None),
+        room=_missing_room(await room_waits(connection, [task])),
+    )

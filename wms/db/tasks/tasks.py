@@ -1,0 +1,277 @@
+"""Statements on tasks.
+
+The lock rule: **every state change of a job is made under the lock of its task's row; several tasks
+are locked in order of uid; nobody waits for a job's row without that lock; pilots' rows come
+last.** So there are no deadlocks, and the counters always equal the jobs' states. Locks are NO KEY
+UPDATE, which does not block the foreign key of new jobs.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from sluice.contracts.common.life_cycles import states_before
+from sluice.contracts.common.states import JobState, TaskState
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.jobs.tasks import Task
+from sluice.servicekit.database import Connection
+from wms.db.limits.room_waits import CLOSED_FOR_ROOM, WAITS_FOR_ROOM
+from wms.db.statement import statement
+from wms.db.tasks.steps import PRIORITY, TASKS_WITH_PRIORITY
+from wms.domain.matching import Demand
+from wms.domain.task_completion import JobCounts, TaskEnding
+from wms.domain.transitions import TASK_MOVES
+
+_INSERT_TASK = """
+-- A known task stays unchanged.
+INSERT INTO tasks (uid, chain_uid, step, template, spec, mode, device_type, cores, ram, disk,
+    base_rank, rank, needs_container, taken_over, needs, owner, owner_group)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11, $12, $13, $14, $15, $16)
+ON CONFLICT (uid) DO NOTHING RETURNING uid
+"""
+
+_SELECT_SPECS = "SELECT spec FROM tasks WHERE uid = ANY($1::uuid[])"
+
+_SELECT_SHARED_INPUTS = """
+-- JSON text, which goes to pilots unchanged.
+SELECT uid, shared_inputs::text AS shared FROM tasks
+WHERE uid = ANY($1::uuid[]) AND shared_inputs IS NOT NULL
+"""
+
+#: SQL: the demand of task ``t``. A task that the previous release stored has its needs only in its
+#: description.
+DEMAND = f"""t.uid, t.template, t.step, t.owner_group, t.rank + {PRIORITY} AS rank,
+    {PRIORITY}::float AS priority, t.created_at,
+    coalesce(t.turn_at, t.created_at) AS turn_at, t.ready,
+    coalesce(t.needs, t.spec - ARRAY['executable', 'args'])::text AS needs,
+    extract(epoch FROM now() - coalesce(t.served_at, t.created_at))::float AS waited,
+    CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by,
+    {WAITS_FOR_ROOM} AS is_trial"""
+
+#: SQL: whether task ``t`` may get pilots. It reads only live tasks and no jobs. A negative priority
+#: switches a step off. A task whose storage is full gets none.
+IN_DEMAND = f"""t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}') AND t.ready > 0
+    AND {PRIORITY} >= 0 AND NOT {CLOSED_FOR_ROOM}"""
+
+_SELECT_DEMANDS = statement(f"SELECT {DEMAND} FROM {TASKS_WITH_PRIORITY} WHERE {IN_DEMAND}")
+
+_LOCKED = """
+uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, asked, errors,
+registered, split_last_seq, root_seq
+"""
+
+#: SQL: the readers of the inputs of task ``uid``.
+_INPUT_READERS = (
+    "(SELECT i.readers FROM input_readers AS i WHERE i.task_uid = uid) AS input_readers"
+)
+
+_LOCK_TASKS = f"""
+-- In order of uid: see the lock rule.
+SELECT {_LOCKED} FROM tasks WHERE uid = ANY($1::uuid[]) ORDER BY uid FOR NO KEY UPDATE
+"""
+
+_LOCK_TASKS_OF_JOBS = f"""
+SELECT {_LOCKED} FROM tasks
+WHERE uid = ANY(ARRAY(SELECT DISTINCT task_uid FROM jobs WHERE id = ANY($1::bigint[])))
+ORDER BY uid FOR NO KEY UPDATE
+"""
+
+_LOCK_TASKS_AND_READERS = f"""
+-- The same, with downstream tasks that take their files one by one.
+WITH own AS MATERIALIZED (SELECT DISTINCT task_uid FROM jobs WHERE id = ANY($1::bigint[]))
+SELECT {_LOCKED}, {_INPUT_READERS}, readers, f.writer, f.dataset_uid,
+    uid IN (SELECT task_uid FROM own) AS own
+FROM tasks LEFT JOIN flows AS f ON f.reader = uid
+WHERE uid = ANY(ARRAY(
+    SELECT task_uid FROM own
+    UNION ALL SELECT r.reader FROM own JOIN flows AS r ON r.writer = own.task_uid))
+ORDER BY uid FOR NO KEY UPDATE OF tasks
+"""
+
+_SET_ENDED = statement("""
+-- Cancel all open jobs in the counters together with the final state.
+UPDATE tasks SET
+    state = $2, reason = $3, ended_at = now(),
+    canceled = canceled + ready + leased + running + held + asked, killed = leased + running,
+    ready = 0, leased = 0, running = 0, held = 0, asked = 0, split_token = NULL, split_until = NULL
+WHERE uid = $1 AND state = ANY($4)
+RETURNING registered
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class UpstreamRead:
+    """The files that task ``writer`` writes to data set ``dataset``, taken as they come."""
+
+    writer: UUID
+    dataset: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class LockedTask:
+    """A task whose row this transaction has locked."""
+
+    uid: UUID
+    chain_uid: UUID
+    state: TaskState
+    counts: JobCounts
+    errors: dict[str, int]
+    registered: dict[str, int]
+    #: The only job of its tree level, if all jobs of that level are made.
+    only_seq: int | None = None
+    #: What it takes as it comes, if the query asked for it.
+    reading: UpstreamRead | None = None
+    #: If the query asked for it: number of tasks that read its inputs, by data set
+    #: (``InputReaders``).
+    input_readers: Mapping[str, int] = field(default_factory=dict)
+
+    def given(self, dataset: UUID) -> int:
+        """Return the number of files registered for the data set so far."""
+        return self.registered.get(str(dataset), 0)
+
+
+#: SQL on a row of ``tasks``: whether people do its jobs. It decides the first state of its jobs.
+IS_ASKED = "coalesce(needs ? 'ask', false)"
+
+
+class DownstreamTaskAppeared(Exception):
+    """A downstream task appeared while the locks were waited for; lock the tasks again."""
+
+
+def _locked(row: Any) -> LockedTask:
+    is_single = row["state"] == TaskState.ACTIVE and row["split_last_seq"] == 0
+    counts = JobCounts(**{state.value: row[state.value] for state in JobState})
+    return LockedTask(
+        uid=row["uid"],
+        chain_uid=row["chain_uid"],
+        state=TaskState(row["state"]),
+        counts=counts,
+        errors=row["errors"],
+        registered=row["registered"],
+        only_seq=0 if is_single else row["root_seq"],
+        reading=None
+        if row.get("writer") is None
+        else UpstreamRead(row["writer"], row["dataset_uid"]),
+        input_readers=row.get("input_readers") or {},
+    )
+
+
+async def insert_task(connection: Connection, task: Task) -> bool:
+    """Store the task; return False if it was stored before."""
+    needs = task.needs
+    inserted = await connection.fetchval(
+        _INSERT_TASK,
+        task.uid,
+        task.chain_uid,
+        task.step,
+        task.template,
+        # Without defaults, because an instance of the previous release reads it too. That release
+        # knows neither jobs taken over (it runs all jobs) nor owners.
+        task.model_dump(
+            mode="json", exclude_defaults=True, exclude={"taken_over", "owner", "group"}
+        ),
+        task.mode,
+        needs.device_type,
+        needs.resources.cores,
+        needs.resources.counted_ram,
+        needs.resources.disk,
+        task.rank,
+        needs.needs_engine,
+        None if task.taken_over is None else task.taken_over.model_dump(mode="json"),
+        needs.model_dump(mode="json", exclude_defaults=True),
+        task.owner,
+        task.group,
+    )
+    return inserted is not None
+
+
+async def stored_tasks(connection: Connection, uids: Sequence[UUID]) -> list[Task]:
+    """Return those of ``uids`` that exist, as they were sent."""
+    rows = await connection.fetch(_SELECT_SPECS, uids)
+    return [Task.model_validate(row["spec"]) for row in rows]
+
+
+async def demands(connection: Connection) -> list[Demand]:
+    """Return the demands of tasks that have ready jobs and may get pilots."""
+    return [demand_of(row) for row in await connection.fetch(_SELECT_DEMANDS)]
+
+
+@lru_cache(maxsize=4096)
+def _needs_in(text: str) -> Needs:
+    """Return the needs in JSON that may contain more; tasks of the same step share them."""
+    given = orjson.loads(text)
+    return Needs.model_validate({name: given[name] for name in Needs.model_fields if name in given})
+
+
+def demand_of(row: Any) -> Demand:
+    """Return the demand of a row."""
+    return Demand(
+        uid=row["uid"],
+        rank=row["rank"],
+        created_at=row["created_at"],
+        turn_at=row["turn_at"],
+        ready=row["ready"],
+        needs=_needs_in(row["needs"]),
+        waited=row["waited"],
+        kept_by=row["kept_by"],
+        template=row["template"],
+        step=row["step"],
+        group=row["owner_group"],
+        priority=row["priority"],
+        is_trial=row["is_trial"],
+    )
+
+
+async def shared_inputs_json(connection: Connection, uids: Sequence[UUID]) -> dict[UUID, str]:
+    """Return the shared inputs of tasks as JSON; tasks without any are left out."""
+    if not uids:
+        return {}
+    rows = await connection.fetch(_SELECT_SHARED_INPUTS, uids)
+    return {row["uid"]: row["shared"] for row in rows}
+
+
+async def lock_tasks(connection: Connection, uids: Iterable[UUID]) -> dict[UUID, LockedTask]:
+    """Lock those of ``uids`` that exist until the transaction ends."""
+    return {row["uid"]: _locked(row) for row in await connection.fetch(_LOCK_TASKS, list(uids))}
+
+
+async def lock_tasks_of_jobs(connection: Connection, jobs: Sequence[int]) -> dict[UUID, LockedTask]:
+    """Lock the tasks of these jobs until the transaction ends."""
+    return {row["uid"]: _locked(row) for row in await connection.fetch(_LOCK_TASKS_OF_JOBS, jobs)}
+
+
+async def lock_tasks_and_readers(
+    connection: Connection, jobs: Sequence[int]
+) -> dict[UUID, LockedTask]:
+    """Lock the tasks of these jobs, and the downstream tasks that take their files as they come.
+
+    Raises:
+        DownstreamTaskAppeared: A downstream task appeared meanwhile.
+    """
+    rows = await connection.fetch(_LOCK_TASKS_AND_READERS, jobs)
+    locked = {row["uid"]: _locked(row) for row in rows}
+    found = Counter(row["writer"] for row in rows)
+    # Flows of ended tasks are deleted in the end, and an ended task writes no more files.
+    if any(
+        row["own"] and not locked[row["uid"]].state.final and found[row["uid"]] < row["readers"]
+        for row in rows
+    ):
+        raise DownstreamTaskAppeared
+    return locked
+
+
+async def set_ended(connection: Connection, uid: UUID, ending: TaskEnding) -> dict[str, int] | None:
+    """End the task and cancel its open jobs.
+
+    Returns:
+        The number of its registered files by data set; None if it had ended before.
+    """
+    registered: dict[str, int] | None = await connection.fetchval(
+        _SET_ENDED, uid, ending.state, ending.reason, states_before(TASK_MOVES, ending.state)
+    )
+    return registered

@@ -1,0 +1,1 @@
+"""Use cases that make jobs while upstream tasks still run."""

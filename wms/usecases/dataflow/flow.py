@@ -1,0 +1,194 @@
+"""Dataflow scheduling: tasks that take files of an upstream task as they come.
+
+Each file gets its job in the transaction that ends the file's own job (``settle_attempts``). This
+module begins the dataflow, makes jobs of files that existed before, and completes the task when the
+upstream task has ended. The result is the same jobs as if the task had waited for all files.
+"""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.common.states import DatasetState, TaskState
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.jobs.tasks import Task
+from wms.db.dataflow import flows
+from wms.db.jobs.splitting import SplitClaim, count_page
+from wms.db.ready_channel import notify_ready
+from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.tasks import LockedTask, UpstreamRead, lock_tasks
+from wms.domain.flow import can_follow, inputs_that_come, is_grouping, takes_as_they_come
+from wms.domain.grouping import JobDraft
+from wms.usecases.context import WmsContext
+from wms.usecases.dataflow.group_files import continue_grouping
+from wms.usecases.splitting.claimed_task import HOLD, SplitClaimLost, announce, decide, park
+from wms.usecases.splitting.read_inputs import joined_drafts, shared_inputs, usable_datasets
+
+
+async def begin_flow(
+    context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask
+) -> bool:
+    """Begin the dataflow into a claimed waiting task whose main input is not complete.
+
+    From the commit on, each file of the upstream task gets a job.
+
+    Returns:
+        False if the task has to wait: it cannot take files as they come, the upstream task has not
+            come or has ended, or another input is not complete.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+        NotSplittable: The inputs can never be used.
+        NotAvailable: The DMS does not answer.
+    """
+    followed = None if claim.taken_over else await _what_to_follow(context, dms, known.task)
+    if followed is None:
+        return False
+    reading, complete = followed
+    shared = await shared_inputs(dms, known.task, complete)
+    async with context.database.transaction() as transaction:
+        locked = await lock_tasks(transaction.connection, [reading.writer, claim.uid])
+        if locked[reading.writer].state.final:
+            return False
+        lacks = locked[reading.writer].given(reading.dataset) > 0
+        if not await flows.begin_flow(
+            transaction.connection,
+            claim,
+            reading,
+            shared=shared,
+            due=lacks,
+            is_grouping=is_grouping(known.task),
+        ):
+            raise SplitClaimLost
+    if lacks:
+        context.signal.wake_splitting()
+    return True
+
+
+async def _what_to_follow(
+    context: WmsContext, dms: DmsClient, task: Task
+) -> tuple[UpstreamRead, Mapping[UUID, Dataset]] | None:
+    """Return the data set that is taken as it comes, and the complete ones.
+
+    Returns:
+        None if the task has to wait.
+    """
+    if not takes_as_they_come(task):
+        return None
+    complete: dict[UUID, Dataset] = {}
+    unusable = set()
+    for given in task.inputs:
+        found = await usable_datasets(dms, [given])
+        if isinstance(found, str):
+            unusable.add(given.dat_in_uid)
+        else:
+            complete |= found
+    whole = {given.dat_in_uid for given in task.inputs if given not in inputs_that_come(task)}
+    if len(unusable) != 1 or unusable & whole:
+        return None
+    dataset = unusable.pop()
+    async with context.database.connection() as connection:
+        writer = await flows.writer_of(connection, dataset, chain=task.chain_uid)
+        known = {} if writer is None else await context.tasks.get(connection, [writer])
+    if writer is None or not can_follow(task, known[writer].task, dataset):
+        return None
+    return UpstreamRead(writer, dataset), complete
+
+
+async def carry_on(
+    context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask, page: int
+) -> None:
+    """Make jobs of files that lack one, for a claimed task that takes files as they come.
+
+    If the upstream task has finished, these are the last jobs, and the task may end: then it sends
+    the messages of ``end_task``.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+        NotSplittable: The inputs can never be used.
+        NotAvailable: The DMS does not answer.
+    """
+    if is_grouping(known.task):
+        await continue_grouping(context, dms, claim, known=known, page=page)
+        return
+    writer = await _look(context, claim, known)
+    if writer is None:
+        return
+    if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
+        await park(context, claim, f"the step before it {writer.state}")
+        return
+    uids = [given.dat_in_uid for given in inputs_that_come(known.task)]
+    datasets = {uid: await dms.dataset(uid) for uid in uids}
+    complete = writer.state is TaskState.FINISHED and all(
+        dataset.state is not DatasetState.OPEN for dataset in datasets.values()
+    )
+    drafts: list[JobDraft] = []
+    async for draft in joined_drafts(dms, known.task, datasets, page=page):
+        if len(drafts) >= page:
+            await _add(context, claim, known, drafts, last=False)
+            drafts = []
+        drafts.append(draft)
+    await _add(context, claim, known, drafts, last=complete)
+    if complete:
+        return
+    if await _look(context, claim, known) is not None:
+        await park(context, claim, "")
+
+
+async def _look(context: WmsContext, claim: SplitClaim, known: KnownTask) -> LockedTask | None:
+    """Return the upstream task, or None if there is nothing to do now or any more.
+
+    None means that each of its files has a job.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+    """
+    reading = claim.reading
+    assert reading is not None  # noqa: S101 - precondition
+    ended = None
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        locked = await lock_tasks(connection, [reading.writer, claim.uid])
+        writer, own = locked[reading.writer], locked[claim.uid]
+        if own.counts.total != writer.given(reading.dataset):
+            return writer
+        match writer.state:
+            case TaskState.FINISHED:
+                if not await count_page(
+                    connection, claim, jobs=0, place=claim.place, last=True, hold=HOLD
+                ):
+                    raise SplitClaimLost
+                ended = await decide(transaction, claim.uid, known)
+            case TaskState.FAILED | TaskState.CANCELED:
+                return writer
+            case _:
+                await flows.set_caught_up(connection, claim.uid)
+                await flows.park_task(connection, claim, reason="")
+    announce(context, ended)
+    return None
+
+
+async def _add(
+    context: WmsContext,
+    claim: SplitClaim,
+    known: KnownTask,
+    drafts: Sequence[JobDraft],
+    *,
+    last: bool,
+) -> None:
+    """Add jobs that do not exist yet, and decide the task with the ``last`` of them.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+    """
+    ended = None
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        if not await count_page(connection, claim, jobs=0, place=claim.place, last=last, hold=HOLD):
+            raise SplitClaimLost
+        if await flows.add_jobs(connection, claim.uid, drafts):
+            await notify_ready(connection)
+        if last:
+            ended = await decide(transaction, claim.uid, known)
+    context.signal.ready()
+    announce(context, ended)

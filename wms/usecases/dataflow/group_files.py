@@ -1,0 +1,212 @@
+"""Tasks that put files of an upstream task into groups or batches as they come.
+
+An entry is kept until no entry before it can come any more. Then it goes into the job that would
+contain it if the task had waited for all files.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.common.states import DatasetState, TaskMode, TaskState
+from sluice.contracts.jobs.tasks import Task
+from sluice.servicekit.database import Connection
+from wms.db.dataflow.flows import park_task, set_caught_up
+from wms.db.dataflow.grouping_state import (
+    add_grouped_jobs,
+    complete_below,
+    get_grouping_state,
+    keep_entries,
+    lock_grouping,
+    measure_entries,
+    read_entries,
+    set_due,
+)
+from wms.db.jobs.splitting import SplitClaim, lock_claimed
+from wms.db.ready_channel import notify_ready
+from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.tasks import LockedTask, UpstreamRead, lock_tasks
+from wms.domain.flow import group_entries, inputs_that_come
+from wms.domain.grouping import JobDraft
+from wms.usecases.context import WmsContext
+from wms.usecases.splitting.claimed_task import HOLD, SplitClaimLost, announce, decide, park
+from wms.usecases.splitting.read_files import NotSplittable
+from wms.usecases.splitting.read_inputs import entries
+
+#: Above all numbers.
+_ALL = 2**63 - 1
+#: Most entries that a report puts into jobs; the splitting does the rest.
+_MAX_CONCURRENT = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class NewJobs:
+    """The number of jobs made, and whether existing entries may make ``more``."""
+
+    jobs: int = 0
+    more: bool = False
+
+
+async def take_entries(
+    connection: Connection,
+    reading: UpstreamRead,
+    task: Task,
+    new: Sequence[JobDraft],
+    *,
+    given: int,
+) -> NewJobs:
+    """Keep the new entries and make jobs of those that are complete.
+
+    The rows of both tasks must be locked, and the upstream jobs must have ended. ``new`` are their
+    entries, ``given`` is the number of all files of the upstream task so far.
+    """
+    if new:
+        await keep_entries(connection, task.uid, new)
+    state = await get_grouping_state(connection, task.uid)
+    if state is None:
+        return NewJobs()
+    if state.entries != given:  # some files came before the dataflow began
+        await set_due(connection, task.uid)
+        return NewJobs()
+    below = await complete_below(connection, reading.writer, reader=task.uid, known=state)
+    made = await _make_jobs(connection, task, below=below, last=False, limit=_MAX_CONCURRENT)
+    if made.more:
+        await set_due(connection, task.uid)
+    return made
+
+
+async def _make_jobs(
+    connection: Connection, task: Task, *, below: int, last: bool, limit: int
+) -> NewJobs:
+    """Make jobs of entries with numbers below ``below``, of ``limit`` entries if that makes any.
+
+    ``last``: no other entries will come.
+    """
+    files, size = await measure_entries(connection, task.uid, below=below)
+    state = await get_grouping_state(connection, task.uid)
+    if state is None or not (last or _fills_one(task, files, size)):
+        return NewJobs()
+    while True:
+        found = await read_entries(connection, task.uid, below=below, limit=limit)
+        more = len(found) == limit
+        jobs = group_entries(task, found, number=state.made, last=last and not more)
+        if jobs.drafts or not more:
+            break
+        limit *= 2
+    if jobs.drafts:
+        await add_grouped_jobs(connection, task.uid, jobs, taken_seq=state.taken_seq)
+    return NewJobs(len(jobs.drafts), more)
+
+
+def _fills_one(task: Task, files: int, size: int) -> bool:
+    """Return whether so many entries of so many bytes make a job even if more may come."""
+    if task.mode is TaskMode.MAP:
+        return files >= task.batch
+    if task.groups.bytes is not None:
+        return size > task.groups.bytes
+    return files >= (task.groups.files or 1) + task.groups.tree
+
+
+async def continue_grouping(
+    context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask, page: int
+) -> None:
+    """Find missing entries in the catalogue, and make jobs of complete groups.
+
+    The task is claimed and puts files into groups. If the upstream task has finished, all entries
+    go into jobs and the task may end: then it sends the messages of ``end_task``.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+        NotSplittable: The inputs can never be used.
+        NotAvailable: The DMS does not answer.
+    """
+    writer = await _advance(context, claim, known, page=page, closed=False)
+    if writer is None:
+        return
+    if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
+        await park(context, claim, f"the step before it {writer.state}")
+        return
+    uids = [given.dat_in_uid for given in inputs_that_come(known.task)]
+    datasets = {uid: await dms.dataset(uid) for uid in uids}
+    closed = writer.state is TaskState.FINISHED and all(
+        dataset.state is not DatasetState.OPEN for dataset in datasets.values()
+    )
+    found: list[JobDraft] = []
+    async for entry in entries(dms, known.task, datasets, page=page):
+        if len(found) >= page:
+            await _keep(context, claim, found)
+            found = []
+        found.append(entry)
+    await _keep(context, claim, found)
+    if await _advance(context, claim, known, page=page, closed=closed) is not None:
+        await park(context, claim, "")
+
+
+async def _advance(
+    context: WmsContext, claim: SplitClaim, known: KnownTask, *, page: int, closed: bool
+) -> LockedTask | None:
+    """Return the upstream task if it has failed or its entries are missing here.
+
+    ``closed``: all its files were read.
+
+    Returns:
+        None if there is nothing to do now or any more.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+        NotSplittable: Several files have the same number.
+    """
+    reading = claim.reading
+    assert reading is not None  # noqa: S101 - precondition
+    more = True
+    while more:
+        ended = None
+        async with context.database.transaction() as transaction:
+            connection = transaction.connection
+            locked = await lock_tasks(connection, [reading.writer, claim.uid])
+            writer = locked[reading.writer]
+            state = await get_grouping_state(connection, claim.uid)
+            if state is None or not await lock_claimed(connection, claim):
+                raise SplitClaimLost
+            if writer.state in {TaskState.FAILED, TaskState.CANCELED}:
+                return writer
+            given = writer.given(reading.dataset)
+            if state.entries != given:
+                if closed:
+                    raise NotSplittable(
+                        f"of the {given} files of its input data set {state.entries} have a number"
+                        " of their own"
+                    )
+                return writer
+            last = writer.state is TaskState.FINISHED
+            below = (
+                _ALL
+                if last
+                else await complete_below(connection, reading.writer, reader=claim.uid, known=state)
+            )
+            made = await _make_jobs(connection, known.task, below=below, last=last, limit=page)
+            more = made.more
+            if made.jobs:
+                await notify_ready(connection)
+            if more or last:
+                await lock_grouping(connection, claim, last=not more, hold=HOLD)
+            else:
+                await set_caught_up(connection, claim.uid)
+                await park_task(connection, claim, reason="")
+            if last and not more:
+                ended = await decide(transaction, claim.uid, known)
+        context.signal.ready()
+        announce(context, ended)
+    return None
+
+
+async def _keep(context: WmsContext, claim: SplitClaim, found: Sequence[JobDraft]) -> None:
+    """Keep the entries that were found.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+    """
+    async with context.database.transaction() as transaction:
+        if not await lock_grouping(transaction.connection, claim, last=False, hold=HOLD):
+            raise SplitClaimLost
+        await keep_entries(transaction.connection, claim.uid, found)

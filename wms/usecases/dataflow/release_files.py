@@ -1,0 +1,66 @@
+"""Release the files that ended jobs have read, in the transaction that ends these jobs."""
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from sluice.contracts.common.states import JobState, TaskState
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.messages import DMS_RELEASES, ReleaseFiles
+from sluice.servicekit.database import Transaction
+from wms.db.jobs.attempts import EndedAttempt
+from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.tasks import LockedTask
+from wms.domain.releasing import Inputs, releasable_files
+
+#: Most files per message.
+_MOST = 10_000
+
+
+def release_files(
+    transaction: Transaction,
+    ended: Mapping[UUID, Sequence[EndedAttempt]],
+    *,
+    locked: Mapping[UUID, LockedTask],
+    known: Mapping[UUID, KnownTask],
+) -> None:
+    """Send ``dms.releases`` for the inputs of finished jobs; the tasks must be locked.
+
+    Inputs of failed and quarantined jobs stay, so that these can be retried. All inputs stay while
+    jobs are made of a whole data set page by page: after a crash it is read from its beginning
+    again.
+    """
+    for uid, attempts in ended.items():
+        task = locked[uid]
+        if task.state is TaskState.SPLITTING and task.reading is None:
+            continue
+        finished = [
+            (attempt.job.seq, attempt.job.inputs)
+            for attempt in attempts
+            if attempt.verdict.state is JobState.FINISHED
+        ]
+        send_releases(transaction, known[uid].task, finished, readers=task.input_readers)
+
+
+def send_releases(
+    transaction: Transaction,
+    task: Task,
+    finished: Sequence[tuple[int, Inputs]],
+    *,
+    readers: Mapping[str, int],
+) -> None:
+    """Send ``dms.releases`` for jobs that finished, given by numbers and inputs."""
+    for files in releasable_files(task, finished, readers=readers):
+        for start in range(0, len(files.seqs), _MOST):
+            transaction.send(
+                DMS_RELEASES,
+                ReleaseFiles(
+                    dataset_uid=files.dataset,
+                    reader=task.uid,
+                    readers=files.readers,
+                    seqs=files.seqs[start : start + _MOST],
+                ),
+                subject=files.dataset,
+                task=task.uid,
+                chain=task.chain_uid,
+                dataset=files.dataset,
+            )

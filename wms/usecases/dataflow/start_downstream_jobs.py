@@ -1,0 +1,72 @@
+"""Give the files of ended attempts to downstream tasks, in the transaction that ends them."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from uuid import UUID
+
+from sluice.contracts.common.states import TaskState
+from sluice.servicekit.database import Connection
+from wms.db.dataflow.flows import add_jobs
+from wms.db.dataflow.grouping_state import set_due_behind
+from wms.db.jobs.attempts import EndedAttempt
+from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.tasks import LockedTask, UpstreamRead
+from wms.domain.flow import draft_of, is_grouping
+from wms.domain.grouping import JobDraft
+from wms.usecases.dataflow.group_files import NewJobs, take_entries
+
+
+async def start_downstream_jobs(
+    connection: Connection,
+    ended: Mapping[UUID, Sequence[EndedAttempt]],
+    *,
+    registered: Mapping[UUID, Mapping[str, int]],
+    locked: Iterable[LockedTask],
+    known: Mapping[UUID, KnownTask],
+) -> NewJobs:
+    """Make downstream jobs of the files of ended attempts.
+
+    The rows of the tasks and of their downstream tasks must be ``locked``. ``registered`` are the
+    numbers of files of each task so far, by data set.
+
+    Tasks that form groups come last, because complete groups depend on the jobs of the others. If a
+    job wrote no file, tasks further downstream may have waited for it alone: they are marked as
+    due.
+    """
+    jobs, more = 0, False
+    without = set[UUID]()
+    for reader in sorted(locked, key=lambda task: is_grouping(known[task.uid].task)):
+        reading = reader.reading
+        if reading is None or reader.state is not TaskState.SPLITTING:
+            continue
+        attempts = ended.get(reading.writer)
+        if attempts is None:
+            continue
+        task, writer = known[reader.uid].task, known[reading.writer].task
+        drafts = [
+            draft_of(task, writer, file, dataset=reading.dataset, inputs=attempt.job.inputs)
+            for attempt in attempts
+            for dataset, file in attempt.files
+            if dataset == reading.dataset
+        ]
+        if is_grouping(task):
+            given = registered[reading.writer].get(str(reading.dataset), 0)
+            made = await take_entries(connection, reading, task, drafts, given=given)
+            jobs, more = jobs + made.jobs, more or made.more
+            continue
+        jobs += await _add(connection, reader.uid, drafts)
+        if any(_gave_nothing(attempt, reading) for attempt in attempts):
+            without.add(reader.uid)
+    if without:
+        more = await set_due_behind(connection, sorted(without)) > 0 or more
+    return NewJobs(jobs, more)
+
+
+async def _add(connection: Connection, reader: UUID, drafts: Sequence[JobDraft]) -> int:
+    return await add_jobs(connection, reader, drafts) if drafts else 0
+
+
+def _gave_nothing(attempt: EndedAttempt, reading: UpstreamRead) -> bool:
+    """Return whether its job has ended for good without a file for the data set."""
+    return attempt.verdict.state.final and all(
+        dataset != reading.dataset for dataset, _ in attempt.files
+    )

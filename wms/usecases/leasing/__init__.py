@@ -1,0 +1,1 @@
+"""Use cases that lease jobs to pilots."""

@@ -1,0 +1,69 @@
+"""Give a pilot the secrets of its job."""
+
+from uuid import UUID
+
+import structlog
+
+from sluice.clients.operator import OperatorClient
+from sluice.contracts.access.secrets import Sealed, SecretsRequest, SecretValues
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.pilots.pilots import JobToken
+from sluice.servicekit.sealing import ANSWER, IN_TIME, REQUEST, Sealer
+from wms.db.jobs.leases import leased_task
+from wms.db.pilots.pilots import see_pilot
+from wms.usecases.context import WmsContext
+
+log = structlog.get_logger(__name__)
+
+
+class NotLeased(Conflict):
+    """The attempt is not, or no longer, this pilot's, so it gets no secrets."""
+
+    def __init__(self, job: JobToken, pilot: UUID) -> None:
+        super().__init__(
+            f"attempt {job.attempt} at job {job.id} is not, or no longer, this pilot's: it gets no"
+            " secrets",
+            job=job.id,
+            attempt=job.attempt,
+            pilot=pilot,
+        )
+
+
+class GiveSecrets:
+    """Reads values from the operator service on each request and stores them nowhere."""
+
+    def __init__(self, context: WmsContext, operator: OperatorClient, sealer: Sealer) -> None:
+        self._context = context
+        self._operator = operator
+        self._sealer = sealer
+
+    async def __call__(self, pilot: UUID, job: JobToken) -> SecretValues:
+        """Return the secrets of a job that the pilot has leased, and record that it was seen.
+
+        Raises:
+            NotFound: The pilot has not registered.
+            NotLeased: The lease has expired, or the attempt is not the pilot's.
+            Conflict: A secret is not available.
+            NotAvailable: The operator service does not answer.
+        """
+        async with self._context.database.connection() as connection:
+            await see_pilot(connection, pilot)
+            uid = await leased_task(connection, job, pilot=pilot)
+            if uid is None:
+                raise NotLeased(job, pilot)
+            task = (await self._context.tasks.get(connection, [uid]))[uid].task
+        if not task.needs.secrets:
+            return SecretValues(values={})
+        asked = SecretsRequest(template=task.template, secrets=task.needs.secrets).model_dump_json()
+        sealed = Sealed(text=self._sealer.seal(asked, what=REQUEST).decode())
+        answer = await self._operator.open_secrets(sealed)
+        text = self._sealer.open(answer.text.encode(), what=ANSWER, seconds=IN_TIME)
+        log.info(
+            "secrets.given",
+            pilot=str(pilot),
+            job=job.id,
+            attempt=job.attempt,
+            task=str(uid),
+            secrets=sorted(map(str, task.needs.secrets.values())),
+        )
+        return SecretValues.model_validate_json(text)

@@ -1,0 +1,94 @@
+"""Run one round of a placement policy: tell pilots which warm worker to load next."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+import structlog
+
+from sluice.contracts.jobs.warm_workers import LoadState
+from wms.db.pilots.placements import (
+    PlacedPilot,
+    begin_round,
+    clear_placements,
+    pilots_to_place,
+    place_pilot,
+)
+from wms.db.tasks.tasks import demands as read_demands
+from wms.domain.loading import KindFacts, kind_of, waiting_kinds, without_priorities
+from wms.domain.matching import Demand, fitting
+from wms.domain.placement import Kind, Place
+from wms.usecases.context import WmsContext
+from wms.usecases.leasing.choose_kinds import look_at_kinds
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """The input of the policy; ``owners`` are the pilots of the places."""
+
+    kinds: list[Kind]
+    places: list[Place]
+    owners: list[PlacedPilot]
+
+
+async def place_pilots(context: WmsContext, *, period: float) -> int:
+    """Run one round of the policy, in one instance of the WMS.
+
+    Args:
+        context: The context of the WMS.
+        period: Seconds between two rounds that move pilots.
+
+    Returns:
+        The number of pilots that were told to load another kind.
+    """
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        if not await begin_round(connection, period=timedelta(seconds=0.9 * period)):
+            return 0
+        await clear_placements(connection)
+        demands = without_priorities(await read_demands(connection))
+        pilots = await pilots_to_place(connection)
+        facts = await look_at_kinds(connection)
+        found = _round(demands, pilots, facts)
+        moves = context.policy.moves(found.kinds, found.places, 0.0)
+        for move in moves:
+            pilot, kind = found.owners[move.place], found.kinds[move.kind]
+            await place_pilot(connection, pilot.uid, kind.name)
+            log.info("pilot.placed", pilot=str(pilot.uid), kind=kind.name)
+    return len(moves)
+
+
+def _round(demands: list[Demand], pilots: list[PlacedPilot], facts: dict[str, KindFacts]) -> _Round:
+    """Describe production to the policy, at time 0.
+
+    Pilots that still have to load a kind count for it and are not moved again.
+    """
+    waiting = waiting_kinds(demands)
+    told = [pilot for pilot in pilots if pilot.placed_kind is not None]
+    for pilot in told:
+        kind = str(pilot.placed_kind)
+        known = facts.get(kind, KindFacts())
+        facts[kind] = replace(known, serving=known.serving + 1)
+    ready = [pilot for pilot in pilots if pilot.placed_kind is None]
+    names = [*waiting]
+    names += dict.fromkeys(
+        tool.kind for pilot in ready for tool in pilot.loaded if tool.kind not in waiting
+    )
+    kinds = [kind_of(name, waiting.get(name, ()), facts.get(name, KindFacts())) for name in names]
+    places: list[Place] = []
+    owners: list[PlacedPilot] = []
+    for pilot in ready:
+        fit = waiting_kinds(fitting(demands, pilot.node))
+        suits = [number for number, name in enumerate(names) if name in fit]
+        for tool in pilot.loaded:
+            place = Place(
+                len(places),
+                suits,
+                names.index(tool.kind),
+                tool.since.timestamp() - pilot.now,
+                tool.state is LoadState.IDLE,
+            )
+            places.append(place)
+            owners.append(pilot)
+    return _Round(kinds, places, owners)

@@ -1,0 +1,1 @@
+"""Use cases for limits, shares and room on storages."""

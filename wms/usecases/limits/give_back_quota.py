@@ -1,0 +1,33 @@
+"""Return to the quotas what attempts reserved and did not spend."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from uuid import UUID
+
+from sluice.servicekit.database import Connection
+from wms.db.jobs.attempts import EndedAttempt
+from wms.db.limits.limits import give_back
+from wms.db.ready_channel import notify_ready
+from wms.db.tasks.task_cache import KnownTask
+from wms.domain.limits import unspent
+
+
+async def give_back_quota(
+    connection: Connection, attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]
+) -> bool:
+    """Return the rest of each reservation to its quota; return whether there was any.
+
+    Each attempt ends once, so the returned amount is at most what it reserved, whatever its pilot
+    reports. Call it last in the transaction that ends the attempts (``give_back``).
+    """
+    parts: dict[str, list[tuple[float, datetime]]] = defaultdict(list)
+    for attempt in attempts:
+        named = known[attempt.job.task_uid].task.needs.named
+        for name, amount in unspent(named, attempt.spent).items():
+            parts[name].append((amount, attempt.job.leased_at))
+    if not parts:
+        return False
+    await give_back(connection, parts)
+    await notify_ready(connection)
+    return True

@@ -1,0 +1,29 @@
+"""List and set the fair shares of groups."""
+
+import structlog
+
+from sluice.contracts.access.groups import GroupShares, SetShare
+from sluice.contracts.access.owners import ALL, Visibility
+from wms.db.ready_channel import notify_ready
+from wms.db.tasks.shares import set_share, share_list
+from wms.usecases.context import WmsContext
+
+log = structlog.get_logger(__name__)
+
+
+async def list_shares(context: WmsContext, visibility: Visibility = ALL) -> GroupShares:
+    """Return the visible groups that have a weight or work."""
+    async with context.database.connection() as connection:
+        return GroupShares(shares=await share_list(connection, visibility))
+
+
+async def set_group_share(context: WmsContext, group: str, new: SetShare) -> None:
+    """Set the weight of a group; it counts for each job leased after the commit.
+
+    A repetition changes nothing.
+    """
+    async with context.database.transaction() as transaction:
+        await set_share(transaction.connection, group, new.weight)
+        await notify_ready(transaction.connection)
+    context.signal.ready()
+    log.info("share.set", group=group, weight=new.weight)

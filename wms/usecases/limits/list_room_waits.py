@@ -1,0 +1,32 @@
+"""List the full storages that jobs wait for."""
+
+from collections import defaultdict
+
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.data.room import RoomWait, RoomWaitList
+from wms.db.limits.room_waits import TaskRoomWait, room_waits
+from wms.usecases.context import WmsContext
+
+
+async def list_room_waits(context: WmsContext, *, visibility: Visibility = ALL) -> RoomWaitList:
+    """Return one entry for each storage, the one that jobs wait for longest first."""
+    async with context.database.connection() as connection:
+        found = await room_waits(connection)
+    by_url: dict[str, list[TaskRoomWait]] = defaultdict(list)
+    for wait in found:
+        if visibility.is_member(wait.owner_group):
+            by_url[wait.url].append(wait)
+    return RoomWaitList(
+        waits=[
+            RoomWait(
+                url=url,
+                name=waits[0].name,
+                needed=max(wait.needed for wait in waits),
+                free=waits[0].free,
+                since=waits[0].since,
+                jobs=sum(wait.ready for wait in waits),
+                tasks=[wait.task_uid for wait in waits],
+            )
+            for url, waits in by_url.items()
+        ]
+    )

@@ -1,0 +1,72 @@
+"""Record which tasks wait for room on a storage and which no longer do, as reports say."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from uuid import UUID
+
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.servicekit.database import Connection
+from wms.db.jobs.attempts import EndedAttempt
+from wms.db.limits.room_waits import StorageFullReport, end_room_waits, put_room_waits
+from wms.db.tasks.task_cache import KnownTask
+from wms.usecases.context import WmsContext
+
+
+def full_storage(task: Task, report: AttemptReport) -> str | None:
+    """Return the URL of the task's storage that the attempt found full, or None."""
+    if report.error_class is not ErrorClass.NO_ROOM or report.no_room is None:
+        return None
+    url = report.no_room.storage
+    return next(
+        (
+            output.dat_stor_url
+            for output in task.outputs
+            if url == output.dat_stor_url or url.startswith(f"{output.dat_stor_url}/")
+        ),
+        None,
+    )
+
+
+async def note_room(
+    context: WmsContext,
+    connection: Connection,
+    attempts: Iterable[EndedAttempt],
+    reports: Mapping[tuple[int, int], AttemptReport],
+    *,
+    known: Mapping[UUID, KnownTask],
+) -> bool:
+    """Let tasks wait whose attempts found a storage full; end the wait of those with outputs.
+
+    Args:
+        context: The context of the WMS.
+        connection: A connection whose transaction has locked the tasks.
+        attempts: Attempts that have ended.
+        reports: Reports of pilots on them, by job and attempt.
+        known: The tasks.
+
+    Returns:
+        Whether a task no longer waits, so that its jobs may be leased.
+    """
+    stored: dict[UUID, datetime] = {}
+    found: dict[UUID, StorageFullReport] = {}
+    for attempt in attempts:
+        uid = attempt.job.task_uid
+        report = reports[attempt.job.id, attempt.job.attempt]
+        if attempt.outcome is AttemptOutcome.FINISHED:
+            stored[uid] = max(attempt.job.leased_at, stored.get(uid, attempt.job.leased_at))
+        elif (url := full_storage(known[uid].task, report)) and report.no_room is not None:
+            missing = StorageFullReport(
+                url, report.no_room.needed, attempt.job.pilot, attempt.job.leased_at
+            )
+            found[uid] = max(found.get(uid, missing), missing, key=lambda room: room.needed)
+    for uid in found:
+        stored.pop(uid, None)
+    await put_room_waits(connection, found)
+    context.waiting_for_room.update(found)
+    # Most reports come while no task waits.
+    waited = context.waiting_for_room & stored.keys()
+    ended = await end_room_waits(connection, {uid: stored[uid] for uid in waited})
+    context.waiting_for_room.difference_update(ended)
+    return bool(ended)

@@ -1,0 +1,54 @@
+"""Add, revoke and list the sites that pilots come from."""
+
+import secrets
+
+import structlog
+from pydantic import SecretStr
+
+from sluice.contracts.common.problems import Conflict, NotFound
+from sluice.contracts.pilots.sites import SITE_TOKEN_PREFIX, NewSite, NewSiteSecret, Site, SiteList
+from sluice.servicekit.database import Database
+from sluice.visible_text import quoted
+from wms.db.pilots import sites
+
+log = structlog.get_logger(__name__)
+
+
+async def add_site(database: Database, new: NewSite) -> NewSiteSecret:
+    """Add a site and return the token with which its pilots enrol; it is shown only now.
+
+    Raises:
+        Conflict: There is a site of this name.
+    """
+    secret = SITE_TOKEN_PREFIX + secrets.token_urlsafe(32)
+    async with database.transaction() as transaction:
+        made = await sites.insert_site(transaction.connection, new, secret=secret)
+    if made is None:
+        raise Conflict(
+            f"there is a site {quoted(new.name)}: revoke it first, or take another name",
+            name=new.name,
+        )
+    log.info("site.added", site=new.name, expires_at=made.expires_at, most_pilots=new.most_pilots)
+    return NewSiteSecret(site=made, secret=SecretStr(secret))
+
+
+async def revoke_site(database: Database, name: str) -> Site:
+    """Revoke the token of a site and the tokens of its pilots.
+
+    Their jobs run elsewhere after their leases have expired.
+
+    Raises:
+        NotFound: There is no such site.
+    """
+    async with database.transaction() as transaction:
+        revoked = await sites.mark_site_revoked(transaction.connection, name)
+    if revoked is None:
+        raise NotFound(f"there is no site {quoted(name)}", name=name)
+    log.info("site.revoked", site=name, pilots=revoked.pilots)
+    return revoked
+
+
+async def list_sites(database: Database) -> SiteList:
+    """Return all sites."""
+    async with database.connection() as connection:
+        return SiteList(sites=await sites.all_sites(connection))

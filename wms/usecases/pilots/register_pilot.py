@@ -1,0 +1,107 @@
+"""Register a pilot."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from sluice.contracts.common.problems import Finding, Forbidden, Unauthenticated
+from sluice.contracts.pilots.pilots import RegisterPilot, Registration
+from sluice.servicekit.database import Connection
+from wms.db.pilots.pilots import mark_lost_before, store_pilot
+from wms.db.pilots.sites import lock_site, starts_with
+from wms.domain.sites import beyond
+from wms.usecases.context import WmsContext
+
+
+class ForeignPilot(Forbidden):
+    """The uid belongs to a pilot with a key that the principal has not shown."""
+
+    def __init__(self, uid: UUID) -> None:
+        super().__init__(
+            f"the pilot {uid} has registered with a key, and whoever asks has not shown that he has"
+            " it: another pilot takes another uid",
+            uid=uid,
+        )
+
+
+class SiteExpired(Unauthenticated):
+    """The site may have no new pilots."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            f"no new pilot of the site {name} may come any more: an administrator adds it anew"
+            " (`sluice site revoke`, `sluice site add`); those that have come stay"
+        )
+
+
+class BeyondSite(Forbidden):
+    """The pilot offers more than its site may, or is one too many."""
+
+    def __init__(self, name: str, sentences: Sequence[str]) -> None:
+        super().__init__(
+            f"the site {name} may not have this pilot: {'; '.join(sentences)}",
+            findings=[Finding(message=sentence) for sentence in sentences],
+        )
+
+
+async def register_pilot(
+    context: WmsContext, pilot: RegisterPilot, *, key: str | None = None, site: UUID | None = None
+) -> Registration:
+    """Register the pilot as active, with its current resources.
+
+    ``key`` is the thumbprint of the key that it has shown. A repetition updates the same pilot.
+    Lost pilots of the same name and host need no more attention.
+
+    Raises:
+        ForeignPilot: The uid belongs to another pilot.
+        SiteExpired: The site may have no new pilots.
+        BeyondSite: The pilot offers more than its site may, or is one too many.
+    """
+    async with context.database.transaction() as transaction:
+        if site is not None:
+            lease = context.terms.span
+            name = await _require_room(
+                transaction.connection, pilot, key=key, site=site, lease=lease
+            )
+            # Statistics of workers go by name and host, so no site can affect those of others'
+            # workers.
+            pilot = pilot.model_copy(update={"host": f"{pilot.host} at {name}"})
+        if not await store_pilot(transaction.connection, pilot, key=key, site=site):
+            raise ForeignPilot(pilot.uid)
+        await mark_lost_before(transaction.connection, name=pilot.name, host=pilot.host)
+    return Registration(heartbeat=context.terms.heartbeat, lease=context.terms.lease)
+
+
+async def _require_room(
+    connection: Connection, pilot: RegisterPilot, *, key: str | None, site: UUID, lease: timedelta
+) -> str:
+    """Check that the site may have the pilot, and return the site's name.
+
+    A pilot that has enrolled before needs only its key, even if the site may have no new pilots. In
+    that case the key is good for one pilot at a time.
+
+    Raises:
+        SiteExpired: The site may have no new pilots.
+        BeyondSite: The pilot offers more than its site may, or is one too many.
+    """
+    locked = await lock_site(connection, site)
+    if locked is None:
+        raise SiteExpired(str(site))
+    its = locked.site
+    if key is None:
+        raise BeyondSite(its.name, ["it has not shown a key: it is of an older release"])
+    if its.revoked_at is not None:
+        raise SiteExpired(its.name)
+    starts = await starts_with(connection, key, site=site, pilot=pilot.uid, lease=lease)
+    if locked.is_over and not starts.any:
+        raise SiteExpired(its.name)
+    wrong = beyond(its, pilot.resources)
+    if locked.is_over and starts.another_is_there and not starts.itself:
+        wrong.append(
+            "no new ones may come, and the one that has its key is not known to have ended"
+        )
+    if not starts.is_there and its.most_pilots is not None and its.pilots >= its.most_pilots:
+        wrong.append(f"it may have {its.most_pilots} at a time, and has {its.pilots}")
+    if wrong:
+        raise BeyondSite(its.name, wrong)
+    return its.name

@@ -1,0 +1,59 @@
+"""Let the DMS check the outputs in reports before the reports count."""
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import structlog
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.common.states import AttemptOutcome
+from sluice.contracts.data.stated_files import StatedFile
+from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.visible_text import quoted
+
+log = structlog.get_logger(__name__)
+
+#: (job, attempt) → what is wrong with one of its outputs.
+OutputFaults = Mapping[tuple[int, int], str]
+NO_FAULTS: OutputFaults = MappingProxyType({})
+
+#: Files per request.
+_AT_ONCE = 1000
+
+
+class CheckOutputs:
+    """Checks outputs; ``content``: also reads them."""
+
+    def __init__(self, dms: DmsClient, *, content: bool) -> None:
+        self._dms = dms
+        self._content = content
+
+    async def __call__(self, reports: Sequence[AttemptReport]) -> OutputFaults:
+        """Check the outputs of reports of success.
+
+        If the DMS does not answer or cannot check, the reports are accepted, so that no work is
+        lost.
+        """
+        named = [
+            ((report.id, report.attempt), output)
+            for report in reports
+            if report.outcome is AttemptOutcome.FINISHED
+            for output in report.outputs
+        ]
+        found: dict[tuple[int, int], str] = {}
+        for start in range(0, len(named), _AT_ONCE):
+            some = named[start : start + _AT_ONCE]
+            files = [
+                StatedFile(url=output.url, size=output.size, checksum=output.checksum)
+                for _, output in some
+            ]
+            try:
+                faults = await self._dms.check_stated_files(files, content=self._content)
+            except NotAvailable as error:
+                log.warning("outputs.not_looked_at", reason=error.detail, files=len(files))
+                continue
+            for (key, output), fault in zip(some, faults, strict=True):
+                if fault is not None:
+                    found[key] = f"output file {quoted(output.name)} at {output.url}: {fault}"
+        return found

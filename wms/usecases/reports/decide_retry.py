@@ -1,0 +1,92 @@
+"""Decide what happens to a job after an attempt, by the retry rules."""
+
+import math
+from dataclasses import dataclass
+
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass
+from wms.db.jobs.attempts import JobInFlight
+from wms.db.tasks.task_cache import KnownTask
+from wms.domain.retry_rules import (
+    History,
+    RetryDecision,
+    RetryLimits,
+    after_error,
+    after_return,
+    after_success,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptFacts:
+    """How an attempt ended, as far as the retry rules need it.
+
+    Attributes:
+        peak_memory: MiB, if known.
+        full_gpu: MiB of the GPU that was full; None if none was, as far as is known.
+    """
+
+    outcome: AttemptOutcome
+    error: ErrorClass | None = None
+    exit_code: int | None = None
+    peak_memory: float | None = None
+    full_gpu: int | None = None
+    #: The task waits until the storage that was full has room.
+    waits_for_storage: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LargestNode:
+    """MiB of the largest suitable node and GPU, if they matter."""
+
+    ram: int | None = None
+    gpu: float | None = None
+
+
+def attempt_verdict(
+    known: KnownTask,
+    job: JobInFlight,
+    end: AttemptFacts,
+    *,
+    losses: int,
+    largest: LargestNode = LargestNode(),
+) -> RetryDecision:
+    """Apply the retry rules to the end of an attempt at a job.
+
+    ``losses`` is the number of nodes lost in a row that quarantines a job. If another attempt at
+    the job goes on, an attempt without success changes nothing.
+    """
+    twin = job.goes_on_with
+    if twin is not None and end.outcome is not AttemptOutcome.FINISHED:
+        note = f"attempt {twin.attempt} goes on"
+        return RetryDecision(job.state, job.failures, job.losses, note=note)
+    task = known.task
+    ram = task.needs.resources.counted_ram if job.ram is None else job.ram
+    gpus = task.needs.gpus
+    history = History(
+        job.failures,
+        job.losses,
+        ram,
+        end.full_gpu if gpus and end.error is ErrorClass.OUT_OF_MEMORY else None,
+        shared=gpus is not None and gpus.share < 1,
+        # The task itself waits for room on its storage, so its jobs need no pause.
+        attempts=1 if end.waits_for_storage else job.attempt,
+        used_ram=math.ceil(end.peak_memory or 0),
+    )
+    match end.outcome:
+        case AttemptOutcome.FINISHED:
+            return after_success(history)
+        case AttemptOutcome.RETURNED:
+            return after_return(history)
+        case AttemptOutcome.FAILED | AttemptOutcome.CANCELED | AttemptOutcome.LOST:
+            limits = RetryLimits(
+                task.retry,
+                task.backoff,
+                losses,
+                task.retry_also,
+                known.temporary_codes,
+                largest.ram,
+                largest.gpu,
+            )
+            return after_error(
+                end.error or ErrorClass.INTERNAL, history, limits, exit_code=end.exit_code
+            )

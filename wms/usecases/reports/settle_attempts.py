@@ -1,0 +1,299 @@
+"""Apply the ends of attempts: the one place where a job of a live task leaves its pilot.
+
+The end may come from a report, an expired lease, or a pilot that signs off.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+from sluice.contracts.common.life_cycles import require_move
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, JobState, TaskState
+from sluice.contracts.data.datasets import NewFile
+from sluice.servicekit.database import Connection, Transaction
+from wms.db.dataflow.tree_parts import TreePart, keep_parts
+from wms.db.jobs.attempts import EndedAttempt, TaskChange, end_attempts
+from wms.db.jobs.duplicate_attempts import end_beside, end_duplicates, exchange
+from wms.db.pilots.worker_times import WorkKind
+from wms.db.ready_channel import notify_ready
+from wms.db.tasks.task_cache import KnownTask
+from wms.db.tasks.tasks import LockedTask
+from wms.domain.failure_text import failure_text
+from wms.domain.task_completion import JobCounts, TaskEnding, ending
+from wms.domain.transitions import JOB_MOVES
+from wms.domain.tree_merge import level_of, part_of
+from wms.usecases.context import WmsContext
+from wms.usecases.dataflow.extend_tree import extend_tree
+from wms.usecases.dataflow.release_files import release_files
+from wms.usecases.dataflow.start_downstream_jobs import start_downstream_jobs
+from wms.usecases.reports.attempt_end_buffer import AttemptEnd
+from wms.usecases.tasks.end_task import end_task, promise_files
+
+#: Outcomes that count as failures of the task. Canceled and returned attempts do not count, nor do
+#: those that found no room: neither the job nor its tool is in trouble.
+_UNSUCCESSFUL = frozenset({AttemptOutcome.FAILED, AttemptOutcome.LOST})
+
+
+class RowLockLost(Exception):
+    """A program error: jobs changed although the rows of their tasks were locked.
+
+    The transaction is rolled back.
+    """
+
+    def __init__(self, expected: int, moved: int) -> None:
+        super().__init__(
+            f"{moved} of {expected} attempts could be ended, all under the lock of their tasks"
+        )
+        self.expected = expected
+        self.moved = moved
+
+
+@dataclass(slots=True)
+class Settled:
+    """What to do after the commit.
+
+    Attributes:
+        delays: Seconds until jobs are ready again.
+        ended: Ends of tasks.
+        unmade: Tasks have more entries to put into groups.
+        jobs: Number of jobs made of the files of the attempts.
+    """
+
+    delays: set[float] = field(default_factory=set)
+    ended: list[TaskEnding] = field(default_factory=list)
+    unmade: bool = False
+    jobs: int = 0
+    attempts: Sequence[EndedAttempt] = ()
+    ends: Sequence[AttemptEnd] = ()
+
+    def announce(self, context: WmsContext) -> None:
+        """Wake waiting requests and count; call it after the commit."""
+        for delay in self.delays:
+            context.signal.ready_in(delay)
+        if self.jobs:
+            context.signal.ready()
+        if self.unmade or self.ended:  # downstream of an ended task all files exist now
+            context.signal.wake_splitting()
+        context.ends.add(self.ends)
+        for decided in self.ended:
+            context.metrics.tasks_ended.labels(decided.state).inc()
+        ends = Counter((attempt.outcome, attempt.error or "") for attempt in self.attempts)
+        for (outcome, error), number in ends.items():
+            context.metrics.attempts.labels(outcome, error).inc(number)
+
+
+async def settle_attempts(
+    transaction: Transaction,
+    locked: Mapping[UUID, LockedTask],
+    *,
+    known: Mapping[UUID, KnownTask],
+    attempts: Sequence[EndedAttempt],
+    pilot: UUID | None = None,
+) -> Settled:
+    """Apply the ends of attempts.
+
+    The transaction must have locked the rows of the tasks, and after a report those of their
+    downstream tasks. The jobs must have been read under these locks. ``pilot`` reported the
+    attempts; its counters change.
+
+    It moves the jobs, stores the attempts, updates the counters and ends tasks that are decided. It
+    makes jobs of the attempts' files in downstream tasks and tree levels. It sends ``dms.files``,
+    one message per data set, and the messages of ``release_files`` and ``end_task``.
+
+    Raises:
+        RowLockLost: A job changed although it was locked.
+        IllegalMove: A job cannot move from its state to that of the verdict.
+    """
+    settled = Settled(attempts=attempts, ends=list(_ends(attempts, known)))
+    if not attempts:
+        return settled
+    beside = [attempt for attempt in attempts if attempt.is_beside]
+    last = [attempt for attempt in attempts if not attempt.is_beside]
+    for attempt in last:
+        require_move(
+            JOB_MOVES, attempt.job.state, attempt.verdict.state, what=f"job {attempt.job.id}"
+        )
+    changes = {uid: _Change.of(locked[uid], ended) for uid, ended in _by_task(attempts).items()}
+    await _end(
+        transaction.connection,
+        beside=beside,
+        last=last,
+        changes=[change.stored for change in changes.values()],
+        pilot=pilot,
+    )
+    settled.delays = {
+        attempt.verdict.delay for attempt in last if attempt.verdict.state is JobState.READY
+    }
+    ended = _by_task(last)
+    made = await start_downstream_jobs(
+        transaction.connection,
+        ended,
+        registered={uid: change.registered for uid, change in changes.items()},
+        locked=locked.values(),
+        known=known,
+    )
+    settled.jobs, settled.unmade = made.jobs, made.more
+    release_files(transaction, ended, locked=locked, known=known)
+    for uid, change in changes.items():
+        await _conclude(transaction, change, known[uid], settled)
+    if settled.jobs or 0.0 in settled.delays:
+        await notify_ready(transaction.connection)
+    return settled
+
+
+def _ends(
+    attempts: Iterable[EndedAttempt], known: Mapping[UUID, KnownTask]
+) -> Iterator[AttemptEnd]:
+    """Yield what the statistics of workers learn from the ends.
+
+    A failure caused by the input or a full disk says nothing about the worker. A lost worker has
+    failed once for each kind of work, however many of its jobs ran.
+    """
+    vanished = set[tuple[WorkKind, UUID]]()
+    works = {uid: WorkKind(found.task.template, found.task.step) for uid, found in known.items()}
+    for attempt in attempts:
+        job, work = attempt.job, works[attempt.job.task_uid]
+        if attempt.outcome is AttemptOutcome.FAILED:
+            if attempt.error not in {ErrorClass.TOOL_REFUSED, ErrorClass.NO_ROOM}:
+                yield AttemptEnd(work, job.pilot, None)
+        elif attempt.outcome is AttemptOutcome.LOST:
+            if job.started_at is not None and (work, job.pilot) not in vanished:
+                vanished.add((work, job.pilot))
+                yield AttemptEnd(work, job.pilot, None)
+        elif attempt.outcome is AttemptOutcome.FINISHED:
+            if attempt.duration is not None:
+                yield AttemptEnd(work, job.pilot, attempt.duration)
+            if (twin := job.goes_on_with) is not None and twin.ran is not None:
+                yield AttemptEnd(work, twin.pilot, twin.ran, is_least=True)
+
+
+async def _end(
+    connection: Connection,
+    *,
+    beside: Sequence[EndedAttempt],
+    last: Sequence[EndedAttempt],
+    changes: Sequence[TaskChange],
+    pilot: UUID | None,
+) -> None:
+    """End the attempts in the database.
+
+    ``beside`` are attempts whose jobs go on in another attempt. ``last`` are attempts that end
+    their jobs or let them start anew.
+
+    Raises:
+        RowLockLost: A job changed although it was locked.
+    """
+    await exchange(
+        connection,
+        [one.job.id for one in beside if not one.job.is_second]
+        + [one.job.id for one in last if one.job.is_second],
+    )
+    moved = await end_beside(connection, beside)
+    moved += await end_attempts(connection, last, changes, pilot=pilot, beside=beside)
+    if moved != len(beside) + len(last):
+        raise RowLockLost(len(beside) + len(last), moved)
+    for attempt in last:
+        if attempt.job.twin is not None:
+            message = f"attempt {attempt.job.attempt} ended the job first"
+            await end_duplicates(connection, [attempt.job.id], message=message)
+
+
+def _by_task(attempts: Iterable[EndedAttempt]) -> dict[UUID, list[EndedAttempt]]:
+    found: dict[UUID, list[EndedAttempt]] = defaultdict(list)
+    for attempt in attempts:
+        found[attempt.job.task_uid].append(attempt)
+    return found
+
+
+async def _conclude(
+    transaction: Transaction, change: "_Change", known: KnownTask, settled: Settled
+) -> None:
+    grown = 0
+    if known.task.parts_uid is not None:
+        parts = [
+            TreePart(attempt.job.seq, part)
+            for attempt in change.attempts
+            if (part := part_of(known.task, attempt.files)) is not None
+        ]
+        await keep_parts(transaction.connection, known.task.uid, parts)
+        above = {level_of(part.seq) + 1 for part in parts}
+        grown = await extend_tree(transaction.connection, known.task, change.task, levels=above)
+    settled.jobs += grown
+    decided = change.ending(known, grown=grown)
+    if decided is not None and await end_task(transaction, known, decided, files=change.files):
+        settled.ended.append(decided)
+        return
+    for dataset, files in change.files.items():
+        promise_files(transaction, known, dataset=dataset, files=files)
+
+
+@dataclass(slots=True)
+class _Change:
+    """What the ends of attempts change in one task's row."""
+
+    task: LockedTask
+    deltas: Counter[JobState]
+    failed_attempts: int
+    errors: Counter[str]
+    registered: Counter[str]
+    files: dict[UUID, list[NewFile]]
+    last_error: str
+    attempts: Sequence[EndedAttempt]
+
+    @classmethod
+    def of(cls, task: LockedTask, attempts: Sequence[EndedAttempt]) -> "_Change":
+        """Return the changes that the ends of these attempts make."""
+        change = cls(
+            task,
+            Counter(),
+            0,
+            Counter(task.errors),
+            Counter(task.registered),
+            defaultdict(list),
+            "",
+            attempts,
+        )
+        for attempt in attempts:
+            change.deltas[attempt.job.state] -= 1
+            change.deltas[attempt.verdict.state] += 1
+            change.failed_attempts += (
+                attempt.outcome in _UNSUCCESSFUL
+                and not attempt.is_beside
+                and attempt.error is not ErrorClass.NO_ROOM
+            )
+            if attempt.verdict.state is JobState.FAILED:
+                change.errors[(attempt.error or ErrorClass.INTERNAL).value] += 1
+                change.last_error = _sentence(attempt)
+            for dataset, file in attempt.files:
+                change.files[dataset].append(file)
+                change.registered[str(dataset)] += 1
+        return change
+
+    @property
+    def stored(self) -> TaskChange:
+        """The changes as they are stored."""
+        return TaskChange(
+            self.task.uid, self.deltas, self.failed_attempts, self.errors, self.registered
+        )
+
+    def ending(self, known: KnownTask, *, grown: int) -> TaskEnding | None:
+        """Return how the task ends, or None; ``grown`` jobs were made of the attempts' files.
+
+        Only an active task is decided, because before that not all of its jobs exist.
+        """
+        if self.task.state is not TaskState.ACTIVE:
+            return None
+        before = self.task.counts
+        counts = JobCounts(
+            **{state.value: getattr(before, state.value) + self.deltas[state] for state in JobState}
+        ).with_ready(grown)
+        decided = ending(known.task.boundary, counts)
+        if decided is None or not self.last_error or decided.state is TaskState.FINISHED:
+            return decided
+        return TaskEnding(decided.state, f"{decided.reason}; last: {self.last_error}")
+
+
+def _sentence(attempt: EndedAttempt) -> str:
+    names = [file["name"] for file in attempt.job.inputs]
+    return failure_text(attempt.job.id, names, error=attempt.error, message=attempt.message)

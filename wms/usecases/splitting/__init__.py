@@ -1,0 +1,1 @@
+"""Use cases that split tasks into jobs."""

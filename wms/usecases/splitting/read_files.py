@@ -1,0 +1,176 @@
+"""Read files of one or several consecutive data sets from the DMS, as inputs of jobs."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.common.naming import own_name
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import Pick
+from sluice.contracts.data.datasets import Dataset, File, FilePage
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.tasks import TaskInput
+
+#: Most files per request to the DMS.
+_MOST = 10_000
+
+
+class NotSplittable(Exception):
+    """The input can never be used; the task fails with this sentence."""
+
+
+async def read_page(
+    dms: DmsClient, dataset: Dataset, cursor: str | None, *, limit: int, released: bool = False
+) -> FilePage:
+    """Return a page of the files of a data set; ``released`` includes released files.
+
+    Raises:
+        NotSplittable: The data set was deleted.
+        NotAvailable: The DMS does not answer.
+    """
+    try:
+        return await dms.files(dataset.uid, after=cursor, limit=limit, released=released)
+    except NotFound as error:
+        raise NotSplittable(
+            f"its input data set {dataset.name} was deleted while its jobs were being made"
+        ) from error
+
+
+def input_files(files: Sequence[File], port: str = "") -> list[InputFile]:
+    """Return what a pilot needs of each file; its values were checked when the page was read."""
+    return [
+        InputFile.model_construct(
+            seq=f.seq,
+            name=_tool_name(f),
+            size=f.size,
+            checksum=f.checksum,
+            url=f.url,
+            meta=f.meta,
+            port=port,
+        )
+        for f in files
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One data set of several.
+
+    ``start`` is added to the numbers of its files, and the sums must stay below ``end`` (None: no
+    limit).
+    """
+
+    dataset: Dataset
+    start: int
+    end: int | None
+    port: str
+
+
+@dataclass(frozen=True, slots=True)
+class InputDatasets:
+    """The consecutive data sets of one input; ``released`` includes released files."""
+
+    dms: DmsClient
+    parts: Sequence[_Part]
+    released: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        dms: DmsClient,
+        given: TaskInput,
+        datasets: Mapping[UUID, Dataset],
+        *,
+        port: str,
+        released: bool = False,
+    ) -> "InputDatasets":
+        """Return the data sets of an input.
+
+        ``port`` gets their files; it is empty for the main input.
+        """
+        starts = [0, *(further.start for further in given.next_inputs)]
+        ends = [start or None for start in [*starts[1:], 0]]
+        uids = [given.dat_in_uid, *(further.dat_in_uid for further in given.next_inputs)]
+        return cls(
+            dms,
+            [
+                _Part(datasets[uid], start, end, port)
+                for uid, start, end in zip(uids, starts, ends, strict=True)
+            ],
+            released,
+        )
+
+    @property
+    def names(self) -> str:
+        """The names of the data sets."""
+        return " + ".join(part.dataset.name for part in self.parts)
+
+    @property
+    def count(self) -> int:
+        """The number of all files."""
+        return sum(part.dataset.count_files for part in self.parts)
+
+    async def pages(self, limit: int) -> AsyncIterator[list[InputFile]]:
+        """Yield all files, in order.
+
+        Raises:
+            NotSplittable: A data set was deleted, or the number of a file is too high.
+            NotAvailable: The DMS does not answer.
+        """
+        for part in self.parts:
+            cursor: str | None = None
+            while True:
+                answer = await read_page(
+                    self.dms, part.dataset, cursor, limit=limit, released=self.released
+                )
+                yield _numbered(input_files(answer.files, part.port), part)
+                if answer.after is None:
+                    break
+                cursor = answer.after
+
+    async def at_most(self, number: int) -> list[InputFile]:
+        """Return the first files."""
+        found: list[InputFile] = []
+        async for files in self.pages(min(number, _MOST)):
+            found += files
+            if len(found) >= number:
+                break
+        return found[:number]
+
+    async def picked(self, pick: Pick, *, port: str) -> list[InputFile]:
+        """Return the one file that is picked of all, as a list.
+
+        Raises:
+            NotSplittable: There is no file, or several where only one is permitted.
+        """
+        files = await self.at_most(2)
+        if not files:
+            raise NotSplittable(
+                f"{port} takes the file of one of {self.names}, and none of them has any"
+            )
+        if pick is Pick.ONLY and len(files) > 1:
+            raise NotSplittable(
+                f"{port} takes the only file of {self.names}, and there are {self.count}"
+            )
+        return files[:1]
+
+
+def _numbered(files: list[InputFile], part: _Part) -> list[InputFile]:
+    for file in files:
+        if part.end is not None and file.seq + part.start >= part.end:
+            raise NotSplittable(
+                f"file {file.name} of data set {part.dataset.name} has the number {file.seq}: where"
+                " data sets are taken one behind the other, numbers are below"
+                f" {part.end - part.start}"
+            )
+    return (
+        [file.model_copy(update={"seq": file.seq + part.start}) for file in files]
+        if part.start
+        else files
+    )
+
+
+def _tool_name(file: File) -> str:
+    """Return the name that the tool sees; files from outside keep their names."""
+    return file.name if file.origin is None else own_name(file.name)

@@ -1,0 +1,290 @@
+"""Split tasks: make jobs from the files of the input data set, page by page.
+
+Jobs of one page run while the next page is read. The DMS is asked outside of transactions. The jobs
+of a page and the place to read on are committed together, guarded by the claim's token. If a
+process dies, another one goes on after the claim has expired, and no job is made twice (invariant
+7).
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from sluice.clients.dms import DmsClient
+from sluice.contracts.common.problems import NotAvailable
+from sluice.contracts.common.states import TaskMode, TaskState
+from sluice.contracts.data.datasets import Dataset
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.tasks import Task
+from sluice.servicekit.running.logging import log_ids
+from sluice.servicekit.running.loop import no_help
+from wms.db.jobs.reused_jobs import insert_taken
+from wms.db.jobs.splitting import (
+    SplitClaim,
+    SplitPlace,
+    begin_splitting,
+    claim_task,
+    count_page,
+    insert_jobs,
+)
+from wms.db.ready_channel import notify_ready
+from wms.db.tasks.task_cache import KnownTask
+from wms.domain.grouping import Grouping, JobDraft
+from wms.domain.human_tasks import why_no_human_task
+from wms.usecases.context import WmsContext
+from wms.usecases.dataflow.flow import begin_flow, carry_on
+from wms.usecases.splitting.claimed_task import (
+    HOLD,
+    SplitClaimLost,
+    announce,
+    decide,
+    fail,
+    release,
+)
+from wms.usecases.splitting.read_files import NotSplittable, input_files, read_page
+from wms.usecases.splitting.read_inputs import (
+    joined_drafts,
+    reads_several,
+    require_whole,
+    shared_inputs,
+    usable_datasets,
+)
+from wms.usecases.splitting.reuse_jobs import FinishedBefore, ReusedJobs
+from wms.usecases.splitting.waiting_jobs import TooManyReadyJobs, require_room, room_for_jobs
+
+
+async def split_waiting_tasks(
+    context: WmsContext,
+    dms: DmsClient,
+    *,
+    page: int = 2000,
+    on_found: Callable[[], None] = no_help,
+) -> None:
+    """Look once at each task whose jobs are not made yet, and split it if its input can be used.
+
+    If the input can never be used the task fails; otherwise it waits with a reason. Any number of
+    processes may run this at the same time. ``on_found`` is called with the first task found,
+    because there may be more for a helper. It sends the messages of ``end_task`` for tasks that
+    end.
+    """
+    before: datetime | None = None
+    while True:
+        async with context.database.connection() as connection:
+            claim = await claim_task(connection, uuid4(), before=before, hold=HOLD)
+            if claim is None:
+                return
+            known = (await context.tasks.get(connection, [claim.uid]))[claim.uid]
+        if before is None:
+            before = claim.claimed_at
+            on_found()
+        with log_ids(
+            task=claim.uid, chain=known.task.chain_uid, dataset=known.task.main_input.dat_in_uid
+        ):
+            await _split(context, dms, claim, known=known, page=page)
+
+
+async def _split(
+    context: WmsContext, dms: DmsClient, claim: SplitClaim, *, known: KnownTask, page: int
+) -> None:
+    try:
+        if claim.reading is not None:
+            await carry_on(context, dms, claim, known=known, page=page)
+            return
+        if known.task.needs.ask is not None and (why := why_no_human_task(known.task)) is not None:
+            raise NotSplittable(why)
+        datasets = await usable_datasets(dms, known.task.inputs)
+        if isinstance(datasets, str):
+            if not await begin_flow(context, dms, claim, known=known):
+                await release(context, claim, datasets)
+            return
+        if claim.state is TaskState.WAITING:
+            await _begin(context, claim, await shared_inputs(dms, known.task, datasets))
+        make = _make_joined_jobs if reads_several(known.task) else _make_jobs
+        before = (
+            FinishedBefore(
+                context.database,
+                dms,
+                known,
+                claim.taken_over,
+                looks=context.look_at_outputs is not None,
+            )
+            if claim.taken_over
+            else None
+        )
+        await make(context, dms, claim, known=known, datasets=datasets, page=page, before=before)
+    except TooManyReadyJobs as full:
+        await release(context, claim, str(full))
+    except NotAvailable as error:
+        await release(context, claim, f"waiting for the DMS: {error.detail}")
+    except NotSplittable as error:
+        await fail(context, claim, known, str(error))
+    except SplitClaimLost:
+        return
+
+
+async def _make_jobs(
+    context: WmsContext,
+    dms: DmsClient,
+    claim: SplitClaim,
+    *,
+    known: KnownTask,
+    datasets: Mapping[UUID, Dataset],
+    page: int,
+    before: FinishedBefore | None,
+) -> None:
+    dataset = datasets[known.task.main_input.dat_in_uid]
+    grouping = Grouping(
+        known.task.mode, known.task.groups, number=claim.place.group, batch=known.task.batch
+    )
+    place, last_seq = claim.place, claim.place.last_seq
+    cursor, skip = place.cursor, place.skip
+    while True:
+        limit = await _room(context, claim, known, page=page)
+        answer = await read_page(dms, dataset, cursor, limit=limit, released=before is not None)
+        skipped = min(skip, len(answer.files))
+        skip -= skipped
+        files = answer.files[skipped:]
+        drafts = list(grouping.add(input_files(files)))
+        if answer.after is None:
+            drafts += grouping.rest()
+        last_seq = _in_order(drafts, last_seq, dataset)
+        if grouping.waiting == 0 and skip == 0:
+            place = SplitPlace(answer.after)
+        elif 0 < grouping.waiting <= len(files):
+            place = SplitPlace(cursor, len(answer.files) - grouping.waiting)
+        place = replace(place, group=grouping.number, last_seq=last_seq)
+        if answer.after is None and before is None:
+            await require_whole(dms, datasets)
+        await _add_page(
+            context, claim, known, drafts, place=place, last=answer.after is None, before=before
+        )
+        if answer.after is None:
+            return
+        cursor = answer.after
+
+
+async def _make_joined_jobs(
+    context: WmsContext,
+    dms: DmsClient,
+    claim: SplitClaim,
+    *,
+    known: KnownTask,
+    datasets: Mapping[UUID, Dataset],
+    page: int,
+    before: FinishedBefore | None,
+) -> None:
+    """Make jobs of several data sets.
+
+    They are read from their beginning, also after a crash; existing jobs are skipped.
+    """
+    dataset, last_seq = datasets[known.task.main_input.dat_in_uid], claim.place.last_seq
+    drafts: list[JobDraft] = []
+
+    async def add(*, last: bool) -> int:
+        highest = _in_order(drafts, last_seq, dataset)
+        place = SplitPlace(last_seq=highest)
+        await _add_page(context, claim, known, drafts, place=place, last=last, before=before)
+        return highest
+
+    found = joined_drafts(dms, known.task, datasets, page=page, released=before is not None)
+    at_once = await _room(context, claim, known, page=page)
+    async for draft in found:
+        if draft.seq <= claim.place.last_seq:
+            continue
+        # Checked before the next job is added, so that the last job is committed with the end.
+        if len(drafts) >= at_once:
+            last_seq = await add(last=False)
+            drafts = []
+        drafts.append(draft)
+    if before is None:
+        await require_whole(dms, datasets)
+    await add(last=True)
+
+
+def _in_order(drafts: Sequence[JobDraft], last: int, dataset: Dataset) -> int:
+    """Return the last seq used.
+
+    Raises:
+        NotSplittable: Two jobs would have the same seq.
+    """
+    for draft in drafts:
+        if draft.seq <= last:
+            raise NotSplittable(
+                f"its input data set {dataset.name} has two files with sequence number {draft.seq},"
+                f" one of them {draft.inputs[0].name}: each file needs a number of its own"
+            )
+        last = draft.last_seq
+    return last
+
+
+async def _add_page(
+    context: WmsContext,
+    claim: SplitClaim,
+    known: KnownTask,
+    drafts: Sequence[JobDraft],
+    *,
+    place: SplitPlace,
+    last: bool,
+    before: FinishedBefore | None = None,
+) -> None:
+    """Add jobs, counters and the place to read on in one transaction.
+
+    Jobs taken over from ``before`` are finished.
+
+    Raises:
+        SplitClaimLost: The claim or the task has ended.
+        TooManyReadyJobs: A quota permits no more ready jobs.
+        NotSplittable: Jobs cannot be taken over.
+        NotAvailable: The DMS does not answer.
+    """
+    taken = ReusedJobs() if before is None else await before.take(drafts)
+    seqs, ended, asked = taken.seqs, None, known.task.needs.ask is not None
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        waiting = 0 if asked else len(drafts) - len(taken.jobs)
+        await require_room(connection, claim.holders, jobs=waiting)
+        if not await count_page(
+            connection, claim, jobs=len(drafts), place=place, last=last, hold=HOLD
+        ):
+            raise SplitClaimLost
+        if drafts:
+            new = [draft for draft in drafts if draft.seq not in seqs]
+            await insert_jobs(connection, claim.uid, new, asked=asked)
+            if taken.jobs:
+                await insert_taken(connection, claim.uid, taken.jobs, files=taken.files)
+            await notify_ready(connection)
+        if last:
+            ended = await decide(transaction, claim.uid, known)
+    context.signal.ready()
+    if taken.jobs:
+        context.signal.wake_splitting()
+    announce(context, ended)
+
+
+async def _room(context: WmsContext, claim: SplitClaim, known: KnownTask, *, page: int) -> int:
+    """Return how many files to read, so that the ready jobs stay within the quotas.
+
+    Jobs of human tasks are not limited.
+
+    Raises:
+        TooManyReadyJobs: A quota permits no more ready jobs.
+    """
+    if known.task.needs.ask is not None:
+        return page
+    async with context.database.connection() as connection:
+        jobs = await room_for_jobs(connection, claim.holders, most=page)
+    return min(page, jobs * _files_of_a_job(known.task, page))
+
+
+def _files_of_a_job(task: Task, page: int) -> int:
+    """Return the least number of files in a job; ``page`` stands for all files."""
+    if task.mode is TaskMode.MAP:
+        return task.batch
+    return task.groups.files or (page if task.groups.bytes is None else 1)
+
+
+async def _begin(context: WmsContext, claim: SplitClaim, shared: Sequence[InputFile]) -> None:
+    async with context.database.connection() as connection:
+        if not await begin_splitting(connection, claim, shared=shared):
+            raise SplitClaimLost

@@ -1,0 +1,55 @@
+"""Quotas of ready jobs: how many jobs of a task may be made now.
+
+No job is refused for ever: more are made as ready jobs are leased.
+"""
+
+from collections.abc import Iterable
+
+from sluice.contracts.access.quotas import Quantity, QuotaHolder, ReachedQuota
+from sluice.servicekit.database import Connection
+from wms.db.tasks.quotas import WAITING
+
+
+class TooManyReadyJobs(Exception):
+    """A quota permits no more ready jobs for now."""
+
+    def __init__(self, reached: ReachedQuota) -> None:
+        super().__init__(f"{reached}: more are made as these are given away")
+
+
+async def room_for_jobs(
+    connection: Connection, holders: Iterable[QuotaHolder], *, most: int
+) -> int:
+    """Return how many jobs may be made, from 1 to ``most``.
+
+    Nobody else makes jobs of these owners until the transaction ends.
+
+    Raises:
+        TooManyReadyJobs: A quota permits no more ready jobs.
+    """
+    for holder in holders:
+        quota = (await WAITING.bounded(connection, holder)).get(Quantity.WAITING)
+        if quota is None or quota.most is None:
+            continue
+        if not quota.leaves(1):
+            raise TooManyReadyJobs(ReachedQuota(holder, Quantity.WAITING, quota, 1))
+        most = min(most, quota.most - quota.used)
+    return most
+
+
+async def require_room(
+    connection: Connection, holders: Iterable[QuotaHolder], *, jobs: int
+) -> None:
+    """Check that so many jobs of one page may be made.
+
+    A page that exceeds the quota is accepted if no other jobs of the owner are ready.
+
+    Raises:
+        TooManyReadyJobs: A quota permits no more ready jobs.
+    """
+    if not jobs:
+        return
+    for holder in holders:
+        quota = (await WAITING.bounded(connection, holder)).get(Quantity.WAITING)
+        if quota is not None and not quota.leaves(jobs if quota.used else 1):
+            raise TooManyReadyJobs(ReachedQuota(holder, Quantity.WAITING, quota, jobs))

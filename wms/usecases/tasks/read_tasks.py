@@ -1,0 +1,87 @@
+"""Read tasks and their jobs."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from sluice.contracts.access.owners import ALL, Visibility
+from sluice.contracts.chains.attention import WorkCounts
+from sluice.contracts.common.states import TaskState
+from sluice.contracts.jobs.tasks import Job, JobPage, TaskStatus
+from wms.db.jobs.job_pages import JobQuery, job_page
+from wms.db.tasks import status
+from wms.db.tasks.counts import work_counts
+from wms.usecases.context import WmsContext
+
+
+async def read_task_status(context: WmsContext, uid: UUID, *, full: bool = False) -> TaskStatus:
+    """Return the status of a task; ``full`` includes the number of killed jobs.
+
+    Raises:
+        NotFound: There is no such task.
+    """
+    async with context.database.connection() as connection:
+        return await status.task_status(connection, uid, full=full)
+
+
+async def read_task_statuses(
+    context: WmsContext,
+    uids: Sequence[UUID],
+    *,
+    state: TaskState | None,
+    limit: int,
+    full: bool = False,
+    visibility: Visibility = ALL,
+) -> list[TaskStatus]:
+    """Return the status of those of ``uids`` that exist, or of the latest tasks without ``uids``.
+
+    ``state`` selects one state. ``full`` includes the number of killed jobs.
+    """
+    async with context.database.connection() as connection:
+        if not uids:
+            return await status.latest_tasks(
+                connection, state=state, limit=limit, full=full, visibility=visibility
+            )
+        found = await status.task_statuses(connection, uids, full=full, visibility=visibility)
+        return [task for task in found if state is None or task.state is state]
+
+
+async def read_troubled(
+    context: WmsContext, *, limit: int, visibility: Visibility = ALL
+) -> list[TaskStatus]:
+    """Return live tasks with jobs that failed for good or are quarantined.
+
+    Tasks with quarantined jobs come first, and the newest within each kind.
+    """
+    async with context.database.connection() as connection:
+        return await status.troubled_tasks(connection, limit=limit, visibility=visibility)
+
+
+async def count_work(
+    context: WmsContext, *, troubled: bool = False, visibility: Visibility = ALL
+) -> WorkCounts:
+    """Return consistent counts of jobs; ``troubled`` includes the number of troubled tasks."""
+    async with context.database.connection() as connection:
+        return await work_counts(connection, troubled=troubled, visibility=visibility)
+
+
+async def read_jobs(context: WmsContext, uid: UUID, query: JobQuery) -> JobPage:
+    """Return a page of a task's jobs.
+
+    Raises:
+        NotFound: There is no such task.
+        WrongCursor: The query's ``after`` is not a cursor of this order.
+        NotOrdered: The order does not apply to this state.
+    """
+    async with context.database.connection() as connection:
+        await status.require_task(connection, uid)
+        return await job_page(connection, uid, query)
+
+
+async def read_job(context: WmsContext, job_id: int, *, full: bool = False) -> Job:
+    """Return a job with its attempts; ``full`` includes the names of their pilots.
+
+    Raises:
+        NotFound: There is no such job.
+    """
+    async with context.database.connection() as connection:
+        return await status.job_with_attempts(connection, job_id, full=full)

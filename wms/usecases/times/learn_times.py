@@ -1,0 +1,45 @@
+"""Update the statistics of workers: how long jobs take and how many fail."""
+
+from collections import defaultdict
+from functools import reduce
+from operator import itemgetter
+
+from wms.db.pilots.worker_times import (
+    Worker,
+    WorkKind,
+    forget_times,
+    lock_times,
+    set_times,
+    workers_of,
+)
+from wms.domain.worker_times import WorkerTimes
+from wms.usecases.context import WmsContext
+from wms.usecases.reports.attempt_end_buffer import AttemptEnd
+
+#: Days after which unused statistics are deleted, and rows deleted at a time.
+_KEPT, _FORGOTTEN = 90, 1000
+
+
+async def learn_times(context: WmsContext) -> None:
+    """Add the ends of attempts that this instance has seen to the statistics of workers.
+
+    Ends since the last call are lost if the instance dies.
+    """
+    ends = context.ends.take()
+    if not ends:
+        return
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        await forget_times(connection, days=_KEPT, limit=_FORGOTTEN)
+        workers = await workers_of(connection, (end.pilot for end in ends))
+        by_key: dict[tuple[WorkKind, Worker], list[AttemptEnd]] = defaultdict(list)
+        for end in ends:
+            if end.pilot in workers:
+                by_key[end.work, workers[end.pilot]].append(end)
+        known = await lock_times(connection, list(by_key)) if by_key else {}
+        times = {
+            key: reduce(lambda times, end: end.learnt(times), seen, known.get(key, WorkerTimes()))
+            for key, seen in sorted(by_key.items(), key=itemgetter(0))
+        }
+        if times:
+            await set_times(connection, times)
