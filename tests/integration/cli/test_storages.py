@@ -105,7 +105,7 @@ async def test_forbidden_folder_is_refused_with_the_setting_that_allows_it(
     )
 
 
-async def test_storage_is_disabled_and_enabled(sluice: Command, tmp_path: Path) -> None:
+async def test_state_of_a_storage_is_changed(sluice: Command, tmp_path: Path) -> None:
     await sluice("storage", "init", str(tmp_path / "data"))
     said = await sluice("storage", "disable", "logs")
     assert "logs: disabled" in said
