@@ -71,8 +71,8 @@ TIMES = st.datetimes(datetime(1970, 1, 1), datetime(2100, 1, 1), timezones=st.ju
 def contract_models() -> list[type[BaseModel]]:
     """Return every model defined in ``sluice.contracts``, in order of module and name."""
     found: dict[str, type[BaseModel]] = {}
-    for module_info in pkgutil.iter_modules(sluice.contracts.__path__):
-        module = importlib.import_module(f"sluice.contracts.{module_info.name}")
+    for module_info in pkgutil.walk_packages(sluice.contracts.__path__, "sluice.contracts."):
+        module = importlib.import_module(module_info.name)
         for value in vars(module).values():
             if (
                 isinstance(value, type)

@@ -12,7 +12,7 @@ import wfms
 
 WFMS = Path(next(iter(wfms.__path__)))
 PAGE = WFMS / "ask" / "api" / "page"
-OTHERS = WFMS / "operator" / "api" / "pages" / "static"
+OTHERS = WFMS / "operator" / "web" / "pages" / "static"
 
 COLOURS = re.compile(
     r"^@media \(prefers-color-scheme: dark\) \{\n  :root \{.*?^}|^:root \{\n.*?^}", re.M | re.S
