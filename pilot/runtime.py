@@ -137,7 +137,7 @@ class PilotRuntime:
         with contextlib.suppress(OSError):
             if not has_room(self._run.path):
                 return f"its disk is full (less than {size_text(ROOM)} free)"
-        if self._disk_pauses.lasting:
+        if self._disk_pauses.is_persistent:
             return "its disk had no room for the last job: one job is tried now and then"
         return ""
 

@@ -19,7 +19,7 @@ class DiskPauses:
         self._until = 0.0
 
     @property
-    def lasting(self) -> bool:
+    def is_persistent(self) -> bool:
         """Return whether a job has found no room and no job has succeeded since."""
         return self._failures > 0
 
@@ -45,4 +45,4 @@ class DiskPauses:
         """
         if boot_time < self._until:
             return 0
-        return min(wanted, 1) if self.lasting else wanted
+        return min(wanted, 1) if self.is_persistent else wanted

@@ -92,10 +92,10 @@ def _command(name: str, *arguments: str, text: str) -> float:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "template.cwl")
         path.write_text(text)
-        return median(_wall([program, *arguments, str(path)]) for _ in range(3))
+        return median(_elapsed([program, *arguments, str(path)]) for _ in range(3))
 
 
-def _wall(command: Sequence[str]) -> float:
+def _elapsed(command: Sequence[str]) -> float:
     started = time.perf_counter()
     subprocess.run(command, check=True, capture_output=True)
     return time.perf_counter() - started

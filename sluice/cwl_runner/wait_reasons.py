@@ -47,10 +47,10 @@ class RunWaits:
                 if jobs is not None and is_stalled(
                     ready=jobs["ready"], leased=jobs["leased"], running=jobs["running"]
                 ):
-                    self._require_outlook(task["task_uid"])
+                    self._require_schedulable(task["task_uid"])
                     self._tell(self._rest.get(f"/tasks/{task['task_uid']}/explain")["text"])
 
-    def _require_outlook(self, task: str) -> None:
+    def _require_schedulable(self, task: str) -> None:
         if self._for_nodes:
             return
         if (refusal := self._refusal()) is not None:

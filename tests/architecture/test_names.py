@@ -1,35 +1,76 @@
-"""Class names of the product are unique, so that a name in code or in a log has one meaning."""
+"""Names use the terms of the glossary."""
 
 import ast
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator
 
 from tests.architecture.sources import PRODUCT, Source, sources
 
-#: Name → why several classes have it.
-SHARED: Mapping[str, str] = {}
-
-
-def places(files: Iterable[Source]) -> dict[str, list[str]]:
-    """Map each public class at the top level of a module to its places."""
-    found: dict[str, list[str]] = {}
-    for source in files:
-        for node in source.tree.body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                found.setdefault(node.name, []).append(source.at(node))
-    return found
-
-
-def test_class_names_are_unique() -> None:
-    found = places(sources(*PRODUCT, "stack"))
-    assert len(found) > 500
-    shared = {name: where for name, where in found.items() if len(where) > 1}
-    assert {name: where for name, where in shared.items() if name not in SHARED} == {}
-    assert SHARED.keys() <= shared.keys(), "only one class has this name now"
-
-
-def test_class_name_that_two_modules_use_is_found() -> None:
-    files = [
-        Source("dms/a.py", ast.parse("class Place: ...\nclass _Own: ...\n")),
-        Source("wms/b.py", ast.parse("x = 1\nclass Place: ...\nclass _Own: ...\n")),
+#: Words that had a meaning of their own in this project. The glossary has the terms instead.
+ABOLISHED = frozenset(
+    [
+        "behalfs",
+        "bury",
+        "desk",
+        "desks",
+        "distrust",
+        "distrusted",
+        "doubts",
+        "entrance",
+        "lasting",
+        "lately",
+        "lending",
+        "lendings",
+        "lent",
+        "reception",
+        "ring",
+        "rings",
+        "rival",
+        "rivals",
+        "salvage",
+        "shelf",
+        "sight",
+        "spelling",
+        "story",
+        "twin",
+        "twins",
+        "understood",
+        "walls",
+        "wish",
     ]
-    assert places(files) == {"Place": ["dms/a.py:1", "wms/b.py:2"]}
+)
+
+
+def names(source: Source) -> Iterator[tuple[str, str]]:
+    """Yield each name that a module gives to itself, a class or a function, with its place."""
+    yield source.name.rpartition("/")[2].removesuffix(".py"), source.name
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node.name, source.at(node)
+
+
+def words(name: str) -> list[str]:
+    """Split ``TwoWords`` and ``two_words`` into ``two`` and ``words``."""
+    return [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)]
+
+
+def abolished(files: Iterable[Source]) -> list[str]:
+    return [
+        f"{place}: {name}"
+        for source in files
+        for name, place in names(source)
+        if not ABOLISHED.isdisjoint(words(name))
+    ]
+
+
+def test_names_use_no_abolished_words() -> None:
+    assert abolished(sources(*PRODUCT, "stack")) == []
+
+
+def test_abolished_words_are_found_in_modules_classes_and_functions() -> None:
+    text = "class NodeWalls: ...\ndef look_for_rivals(): ...\ndef string_of_rows(): ...\n"
+    assert abolished([Source("dms/sight.py", ast.parse(text))]) == [
+        "dms/sight.py: sight",
+        "dms/sight.py:1: NodeWalls",
+        "dms/sight.py:2: look_for_rivals",
+    ]

@@ -75,7 +75,7 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             queue_gauges(context.queues, metrics),
             *_notifications(settings, context, metrics),
         ],
-        account_authentication=_reception(settings, context),
+        account_authentication=_account_authentication(settings, context),
         for_people=True,
         metrics=metrics,
     )
@@ -91,7 +91,9 @@ def _notifications(
     return [notification_loop(context, urls, public_url=public_url, period=period, metrics=metrics)]
 
 
-def _reception(settings: OperatorSettings, context: OperatorContext) -> AccountAuthentication:
+def _account_authentication(
+    settings: OperatorSettings, context: OperatorContext
+) -> AccountAuthentication:
     oidc = settings.oidc
     return AccountAuthentication(
         context.people,

@@ -19,9 +19,9 @@ from wms.usecases.times.read_timeline import read_timeline
 from wms.usecases.times.read_times import read_chain_times, read_period_times
 
 #: The default length of a period.
-_LATELY = timedelta(days=1)
+_DEFAULT_PERIOD = timedelta(days=1)
 #: The earliest end of a period of this length.
-_EARLIEST = datetime.min.replace(tzinfo=UTC) + _LATELY
+_EARLIEST = datetime.min.replace(tzinfo=UTC) + _DEFAULT_PERIOD
 
 
 def times_router(context: WmsContext) -> APIRouter:
@@ -48,7 +48,7 @@ def times_router(context: WmsContext) -> APIRouter:
             return await read_chain_times(context, chain_uid, visibility)
         now = datetime.now(UTC)
         end = until or now
-        period = TimesPeriod(template, since or max(end, _EARLIEST) - _LATELY, end)
+        period = TimesPeriod(template, since or max(end, _EARLIEST) - _DEFAULT_PERIOD, end)
         return await read_period_times(context, period, visibility)
 
     @router.get("/chains/{uid}/timeline", responses=errors(NotFound))

@@ -17,7 +17,7 @@ from wms.domain.reward_rate import RewardRate
 from wms.domain.times import Samples
 from wms.metrics import WmsMetrics
 from wms.usecases.leasing.other_workers import OtherWorkers
-from wms.usecases.leasing.trust_workers import Distrust
+from wms.usecases.leasing.trust_workers import WorkerTrouble
 from wms.usecases.reports.attempt_end_buffer import AttemptEndBuffer
 from wms.usecases.reports.check_outputs import CheckOutputs
 from wms.usecases.ttl_cache import TtlCache
@@ -67,7 +67,7 @@ class WmsContext:
     stragglers: TtlCache[Stragglers] = field(default_factory=TtlCache)
     rivals: TtlCache[OtherWorkers] = field(default_factory=TtlCache)
     kinds: TtlCache[dict[str, KindFacts]] = field(default_factory=TtlCache)
-    distrust: TtlCache[Distrust] = field(default_factory=TtlCache)
+    distrust: TtlCache[WorkerTrouble] = field(default_factory=TtlCache)
     ends: AttemptEndBuffer = field(default_factory=AttemptEndBuffer)
     #: Tasks whose jobs wait for room on a storage, as far as this instance knows.
     waiting_for_room: set[UUID] = field(default_factory=set)

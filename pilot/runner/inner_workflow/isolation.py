@@ -8,7 +8,7 @@ from pilot.runner.inner_workflow.user import UserToolIsolation
 from pilot.users.slot_user import SlotUser
 from sluice.contracts.common.base import Contract
 
-_WALLS = "walls.json"
+_ISOLATION_FILE = "walls.json"
 
 
 class InnerIsolation(Contract):
@@ -27,13 +27,13 @@ def write_isolation(isolation: InnerIsolation, folder: str) -> None:
     Raises:
         OSError: The file could not be written.
     """
-    with open(f"{folder}/{_WALLS}", "w") as file:
+    with open(f"{folder}/{_ISOLATION_FILE}", "w") as file:
         file.write(isolation.model_dump_json())
 
 
 def read_isolation(folder: str) -> ToolIsolation | None:
     """Read the settings from the own folder of the process. None means no isolation."""
-    with open(f"{folder}/{_WALLS}") as file:
+    with open(f"{folder}/{_ISOLATION_FILE}") as file:
         told = InnerIsolation.model_validate_json(file.read())
     if told.sandbox is not None:
         return SandboxToolIsolation(told.sandbox, os.path.dirname(folder))

@@ -54,7 +54,7 @@ class ChainWaits:
                 self._since.pop(task.step, None)
             elif now - self._since.setdefault(task.step, now) > LONG_WAIT:
                 self._since[task.step] = now
-                await self._require_outlook(task)
+                await self._require_schedulable(task)
                 await self._tell(task)
 
     def look_at_starts(self, chain: Chain) -> None:
@@ -75,7 +75,7 @@ class ChainWaits:
         if now - self._since.setdefault(_UPLOAD, now) > LONG_WAIT:
             self._tell_anew(_UPLOAD, chain.reason)
 
-    async def _require_outlook(self, task: ChainTask) -> None:
+    async def _require_schedulable(self, task: ChainTask) -> None:
         if self._for_nodes:
             return
         refusal = await asyncio.to_thread(read_refusal, self._connection.url)

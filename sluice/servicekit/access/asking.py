@@ -8,7 +8,7 @@ from sluice.contracts.access.owners import Visibility
 from sluice.servicekit.access.principal import Person, person_of, principal_of, visibility_of
 
 
-def _sight(request: Request) -> Visibility:
+def _visibility(request: Request) -> Visibility:
     return visibility_of(principal_of(request.scope))
 
 
@@ -17,6 +17,6 @@ def _person(request: Request) -> Person | None:
 
 
 #: The visibility of the principal that sends the request.
-Seen = Annotated[Visibility, Depends(_sight)]
+Seen = Annotated[Visibility, Depends(_visibility)]
 #: The person who sends the request, directly or by delegation. None: a service acts for itself.
 Asking = Annotated[Person | None, Depends(_person)]

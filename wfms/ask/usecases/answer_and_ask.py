@@ -54,7 +54,7 @@ class Visitor:
         """Return a digest of the question, which changes when the question changes."""
         return hashlib.sha256(self.ask.model_dump_json().encode()).hexdigest()[:16]
 
-    def desk(self, context: AskContext) -> AssignmentContext:
+    def assignment_context(self, context: AskContext) -> AssignmentContext:
         """Return where this browser answers."""
         return AssignmentContext(
             self.device.template,
@@ -78,20 +78,20 @@ async def answer_and_ask(context: AskContext, visitor: Visitor, asked: AskNext) 
     Raises:
         Unprocessable: An answer is not one of the possible answers.
     """
-    desk = visitor.desk(context)
+    assignment_context = visitor.assignment_context(context)
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         visitor = replace(visitor, device=await browser_alone(connection, visitor.device))
         device = visitor.device
         fates = await _take(connection, visitor, asked.answers)
         taken = sum(fate.fate is AnswerFate.TAKEN for fate in fates)
-        items = await _assign(connection, desk, visitor, asked)
+        items = await _assign(connection, assignment_context, visitor, asked)
         if taken or items:
             await count(connection, device.uid, shown=len(items), given=taken)
-        over = not items and not await is_anything_open(connection, desk)
+        over = not items and not await is_anything_open(connection, assignment_context)
     return NextItems(
         fates=fates,
-        items=[shown_item(item.uid, item.content, desk) for item in items],
+        items=[shown_item(item.uid, item.content, assignment_context) for item in items],
         given=device.given + taken,
         over=over,
         wording=visitor.wording,
@@ -135,7 +135,7 @@ def _fate(
 
 
 async def _assign(
-    connection: Connection, desk: AssignmentContext, visitor: Visitor, asked: AskNext
+    connection: Connection, assignment_context: AssignmentContext, visitor: Visitor, asked: AskNext
 ) -> list[AssignedItem]:
     """Assign items to a browser.
 
@@ -143,21 +143,25 @@ async def _assign(
     """
     device, ask = visitor.device, visitor.ask
     if asked.has:
-        await renew(connection, desk, device.uid, asked.has)
+        await renew(connection, assignment_context, device.uid, asked.has)
     if asked.wanted == 0:
         return []
-    again = await lost(connection, desk, device.uid, asked.has)
+    again = await lost(connection, assignment_context, device.uid, asked.has)
     if again:
         return again[:MAX_CONCURRENT]
     if device.standing is DeviceState.EXCLUDED:
-        return await assign(connection, desk, device.uid, number=asked.wanted, gold=True)
+        return await assign(
+            connection, assignment_context, device.uid, number=asked.wanted, gold=True
+        )
     golden = 0
     # Stop when only gold items are left: their answers are known.
-    if ask.gold is not None and await is_anything_open(connection, desk):
+    if ask.gold is not None and await is_anything_open(connection, assignment_context):
         numbers = range(device.shown + 1, device.shown + asked.wanted + 1)
         golden = sum(is_gold(device.uid.int, number, ask.gold_every) for number in numbers)
-    known = await assign(connection, desk, device.uid, number=golden, gold=True)
-    found = await assign(connection, desk, device.uid, number=asked.wanted - len(known))
+    known = await assign(connection, assignment_context, device.uid, number=golden, gold=True)
+    found = await assign(
+        connection, assignment_context, device.uid, number=asked.wanted - len(known)
+    )
     return _mixed(found, known, device.uid.int)
 
 
@@ -168,10 +172,12 @@ def _mixed(items: list[AssignedItem], known: list[AssignedItem], device: int) ->
     return mixed
 
 
-def shown_item(uid: UUID, content: Mapping[str, Any], desk: AssignmentContext) -> AnnotatorItem:
+def shown_item(
+    uid: UUID, content: Mapping[str, Any], assignment_context: AssignmentContext
+) -> AnnotatorItem:
     """Return an item as the page shows it."""
     image = None
-    if desk.show is Show.IMAGE:
+    if assignment_context.show is Show.IMAGE:
         image = f"items/{uid}/image"
     fields = {name: content.get(name) for name in ("text", "mark", "html", "box")}
     return AnnotatorItem(id=uid, title=content.get("title", ""), image=image, **fields)

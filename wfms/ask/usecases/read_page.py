@@ -10,7 +10,7 @@ async def read_page(context: AskContext, visitor: Visitor) -> AskPage:
     """Return the question of the visitor and how the page asks it."""
     ask = visitor.ask
     async with context.database.connection() as connection:
-        over = not await is_anything_open(connection, visitor.desk(context))
+        over = not await is_anything_open(connection, visitor.assignment_context(context))
     return AskPage(
         question=ask.question,
         answers=ask.answers,

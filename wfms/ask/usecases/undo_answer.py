@@ -20,7 +20,7 @@ async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> Anno
     Raises:
         NotFound: The browser has not answered the item, or too long ago.
     """
-    desk, device = visitor.desk(context), visitor.device
+    assignment_context, device = visitor.assignment_context(context), visitor.device
     async with context.database.transaction() as transaction:
         connection = transaction.connection
         await browser_alone(connection, device)
@@ -28,7 +28,9 @@ async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> Anno
         if (
             not visitor.ask.undo
             or states.get(item) not in _BACK
-            or not await take_back(connection, desk, device.uid, item, within=context.rules.undo)
+            or not await take_back(
+                connection, assignment_context, device.uid, item, within=context.rules.undo
+            )
         ):
             raise NotFound("this answer cannot be taken back any more")
         await settle(connection, [item])
@@ -36,4 +38,4 @@ async def undo_answer(context: AskContext, visitor: Visitor, item: UUID) -> Anno
         found = await shown_item(connection, device.uid, item)
     if found is None:
         raise NotFound("this item was not shown here")
-    return answer_and_ask.shown_item(item, found.content, desk)
+    return answer_and_ask.shown_item(item, found.content, assignment_context)

@@ -26,7 +26,7 @@ from wms.usecases.context import WmsContext
 from wms.usecases.leasing.choose_kinds import choose_kinds
 from wms.usecases.leasing.reserve_jobs import Choice
 from wms.usecases.leasing.start_duplicate_attempts import start_duplicate_attempts
-from wms.usecases.leasing.trust_workers import Distrust, look_for_failing, most_jobs
+from wms.usecases.leasing.trust_workers import WorkerTrouble, look_for_failing, most_jobs
 
 log = structlog.get_logger(__name__)
 
@@ -239,7 +239,7 @@ class _WorkerQuarantine:
     """The distrust in the worker, by kind of work."""
 
     worker: Worker
-    distrust: Distrust
+    distrust: WorkerTrouble
 
     async def most(self, connection: Connection, demand: Demand, *, wanted: int) -> int:
         """Return how many jobs of the task the worker may get."""

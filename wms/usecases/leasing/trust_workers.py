@@ -21,10 +21,10 @@ from wms.domain.worker_times import WorkerLimit, of_all, trust
 PROBE_EVERY = 30.0
 
 #: Workers that are not fully trusted, by kind of work.
-Distrust = Mapping[WorkKind, Mapping[Worker, WorkerLimit]]
+WorkerTrouble = Mapping[WorkKind, Mapping[Worker, WorkerLimit]]
 
 
-async def look_for_failing(connection: Connection) -> Distrust:
+async def look_for_failing(connection: Connection) -> WorkerTrouble:
     """Return the workers that fail where other active workers succeed.
 
     Workers that are gone do not count: they are no reason to let work wait.
@@ -66,7 +66,7 @@ async def most_jobs(
             return int(bool(probes))
 
 
-def steps_of(distrust: Distrust, worker: Worker) -> list[str]:
+def steps_of(distrust: WorkerTrouble, worker: Worker) -> list[str]:
     """Return the steps for which the worker is not trusted."""
     return sorted(
         {work.step for work, found in distrust.items() if found.get(worker) is WorkerLimit.NONE}

@@ -34,9 +34,9 @@ def test_jobs_that_fail_at_the_same_time_begin_a_single_pause() -> None:
 def test_successful_job_ends_the_pauses() -> None:
     pauses = DiskPauses()
     pauses.attempt_ended(NO_ROOM, 0.0)
-    assert pauses.lasting
+    assert pauses.is_persistent
     pauses.attempt_ended(FINISHED, 1.0)
-    assert (pauses.most_jobs(4, 1.0), pauses.lasting) == (4, False)
+    assert (pauses.most_jobs(4, 1.0), pauses.is_persistent) == (4, False)
 
 
 def test_full_storage_does_not_pause_the_pilot() -> None:

@@ -9,7 +9,7 @@ from wfms.operator.chains.domain.times_drawing import draw_times
 from wfms.operator.context import OperatorContext
 
 #: The default period in seconds.
-LATELY = 86_400.0
+DEFAULT_PERIOD = 86_400.0
 
 
 async def read_chain_times(context: OperatorContext, chains: list[UUID]) -> WorkTimes:
@@ -29,7 +29,7 @@ async def read_template_times(
     Raises:
         NotAvailable: The WMS does not answer.
     """
-    begin = since or datetime.now(UTC) - timedelta(seconds=LATELY)
+    begin = since or datetime.now(UTC) - timedelta(seconds=DEFAULT_PERIOD)
     return await context.wms.times(template=template, since=begin)
 
 
