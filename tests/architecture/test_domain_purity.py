@@ -45,6 +45,7 @@ def pure_folders() -> list[str]:
         path.relative_to(ROOT).as_posix()
         for folder in PRODUCT
         for path in (ROOT / folder).rglob("domain")
+        if any(path.glob("*.py"))
     }
     return [*sorted(found), "sluice/contracts"]
 
