@@ -13,7 +13,15 @@ from tests.conftest import DatabaseFactory
 
 VERSIONS = [
     f"{service}.db.migrations"
-    for service in ("dms", "wms", "wfms.operator", "wfms.chains", "wfms.watcher", "wfms.intake")
+    for service in (
+        "dms",
+        "wms",
+        "wfms.ask",
+        "wfms.chains",
+        "wfms.intake",
+        "wfms.operator",
+        "wfms.watcher",
+    )
 ]
 
 
