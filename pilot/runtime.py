@@ -58,7 +58,7 @@ log = structlog.get_logger(__name__)
 
 
 def now() -> CurrentTime:
-    """Return the current tick and the UTC time."""
+    """Return the current boot time and the UTC time."""
     return CurrentTime(boot_time=boot_time(), wall=datetime.now(UTC))
 
 

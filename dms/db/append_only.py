@@ -241,7 +241,7 @@ async def note_slice(
     occasion: str | None,
     dataset: UUID,
 ) -> None:
-    """``first``: the lowest number that it may have."""
+    """Record the slice that was cut. ``first`` is the lowest number that it may have."""
     await connection.execute(
         INSERT_SLICE,
         slice_of.standing,

@@ -129,7 +129,7 @@ class PilotCore:
         ).model_copy(update={"loaded": self.loaded})
 
     def next_check(self) -> float | None:
-        """Return the tick of the next ``TimePassed``, or None if there is nothing to watch."""
+        """Return the boot time of the next ``TimePassed``, or None if there is nothing to watch."""
         ticks = [
             held.deadline for held in self._jobs.values() if held.stopping is not StopReason.LEASE
         ]

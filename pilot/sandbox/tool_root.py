@@ -1,4 +1,4 @@
-"""Room: the view of programs in a sandbox.
+"""Tool root: the view of programs in a sandbox.
 
 A thread of the sandbox's holder creates it, and programs start from this thread one after the
 other.
@@ -34,7 +34,7 @@ _SHARED_MEMORY, _TMP = "/dev/shm", "/tmp"  # noqa: S108 - the program's own
 
 
 class ToolRootError(Exception):
-    """A room cannot be created. The message says where and why."""
+    """A tool root cannot be created. The message says where and why."""
 
 
 class ToolRoot:
@@ -61,13 +61,13 @@ class ToolRoot:
         self._limits: list[tuple[int, tuple[int, int]]] = []
 
     def enter(self) -> None:
-        """Move this thread into the room for good.
+        """Move this thread into the tool root for good.
 
         The thread keeps only the rights to renew shared memory and to end programs. The limits
         apply to the whole process.
 
         Raises:
-            ToolRootError: The room could not be created.
+            ToolRootError: The tool root could not be created.
         """
         place = "the namespaces"
         try:
@@ -147,7 +147,7 @@ class ToolRoot:
             os.close(stdin)
 
     def is_as_new(self) -> bool:
-        """Return whether no program has left anything in the room for the next.
+        """Return whether no program has left anything in the tool root for the next.
 
         The job's own folders are emptied outside.
         """
@@ -156,7 +156,7 @@ class ToolRoot:
     def empty_shared_memory(self) -> None:
         """Empty shared memory between two jobs of a warm worker.
 
-        What the room itself has put there stays.
+        What the tool root itself has put there stays.
 
         Raises:
             OSError: A file could not be removed.
@@ -169,7 +169,7 @@ class ToolRoot:
                 os.unlink(path)
 
     def fits(self, asked: dict[str, Any]) -> bool:
-        """Return whether the room matches a request and its files are still the same."""
+        """Return whether the tool root matches a request and its files are still the same."""
         return (
             asked == self.asked
             and all(_is_at(place, number) for _, place, _, *number in asked["files"])
@@ -177,7 +177,7 @@ class ToolRoot:
         )
 
     def clear(self) -> None:
-        """Remove the room's paths and limits after its thread has ended.
+        """Remove the tool root's paths and limits after its thread has ended.
 
         Raises:
             OSError: A path could not be removed.
@@ -253,9 +253,9 @@ class ToolRoot:
             self._ways.append(path)
 
     def _is_left(self, path: str) -> bool:
-        """Return whether another room has created this folder in the same /tmp.
+        """Return whether another tool root has created this folder in the same /tmp.
 
-        This room needs its own file system for what is below it.
+        This tool root needs its own file system for what is below it.
         """
         return (
             os.path.dirname(path) == _TMP

@@ -85,7 +85,7 @@ class Demand:
 
     @property
     def allowed(self) -> int | None:
-        """How many jobs the limits let start now; None if no limit applies."""
+        """Return how many jobs may start within the limits now, or None if no limit applies."""
         return jobs_within(self.needs.named, self.limits.values())
 
 

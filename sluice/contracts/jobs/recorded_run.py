@@ -71,5 +71,5 @@ class RecordedRun:
 
     @property
     def seconds(self) -> float:
-        """How long the chain took."""
+        """Return the duration of the chain in seconds."""
         return (self.ended - self.began).total_seconds()

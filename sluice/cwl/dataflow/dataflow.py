@@ -43,7 +43,7 @@ class Dataflow:
 
     @property
     def folders_of_steps(self) -> dict[str, dict[str, str]]:
-        """By step and tool port that gets a folder, the name of the folder."""
+        """Return the names of folders, by step and by the tool port that gets the folder."""
         found: dict[str, dict[str, str]] = {}
         for (step, port), stream in self.wiring.read.items():
             if stream.folder:
@@ -53,14 +53,14 @@ class Dataflow:
 
     @property
     def items_of_steps(self) -> dict[str, list[str]]:
-        """By step, the ports of the tool that get an item of a list."""
+        """Return the tool ports that get an item of a list, by step."""
         return {
             step: [link.name for link in links] for step, links in self.wiring.item_links.items()
         }
 
     @property
     def secrets_of_steps(self) -> dict[str, dict[str, SecretRef]]:
-        """By step and tool port, the secret that the port gets."""
+        """Return the secrets, by step and by the tool port that gets the secret."""
         found: dict[str, dict[str, SecretRef]] = {}
         for (step, port), origin in self.wiring.origins.items():
             if origin.step is None and origin.port in self.secrets:

@@ -270,7 +270,7 @@ class ExtensionField:
 
     @property
     def owner(self) -> str:
-        """What the field belongs to, in words."""
+        """Return what the field belongs to, as a phrase."""
         if self.of_tool:
             return "a step or its tool"
         if self.belongs_to == "output":

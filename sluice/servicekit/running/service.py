@@ -29,9 +29,8 @@ class Service:
             requests.
         authenticator: Authenticates tokens that this service issues.
         account_authentication: The authentication of people, if this service keeps their accounts.
-        for_people: Whether people call the service. Where there are no accounts, a request without
-            a
-        credential then has all rights of people.
+        for_people: Whether people call the service. If there are no accounts, a request without a
+            credential then has all rights of people.
         metrics: The metrics, in which the server counts, too.
     """
 
