@@ -27,9 +27,10 @@ def append_only_router(database: Database, *, on_complete: Callable[[], None]) -
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.INTAKE)
     async def append_only_datasets(
         visibility: Seen,
-        uid: Annotated[UUID | None, Query(description="This one alone.")] = None,
+        uid: Annotated[UUID | None, Query(description="Only this data set.")] = None,
         generations: Annotated[
-            bool, Query(description="With how many chains stand one behind the other.")
+            bool,
+            Query(description="Include the generations: how many chains followed one another."),
         ] = False,
     ) -> AppendOnlyList:
         """List append-only data sets, which outputs of chains are appended to, with their readers.

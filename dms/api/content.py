@@ -27,10 +27,10 @@ from sluice.servicekit.web.streaming import FOREIGN_CONTENT, Streamed, attachmen
 
 _BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 _CONTENT: dict[int | str, dict[str, Any]] = {
-    200: {"description": "All of it.", "content": _BYTES},
-    206: {"description": "The range asked for.", "content": _BYTES},
-    304: {"description": "It is what `If-None-Match` names."},
-    416: {"description": "The range begins behind the end.", "model": Problem},
+    200: {"description": "The whole content.", "content": _BYTES},
+    206: {"description": "The requested range.", "content": _BYTES},
+    304: {"description": "The content matches `If-None-Match`."},
+    416: {"description": "The range begins after the end.", "model": Problem},
 }
 _MEDIA = {ArchiveFormat.ZIP: "application/zip", ArchiveFormat.TAR: "application/x-tar"}
 
@@ -60,7 +60,7 @@ def content_router(context: DmsContext) -> APIRouter:
     @router.head("/logs", response_class=Response, responses=answers)
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def log(
-        url: Annotated[StorageUrl, Query(description="On a storage for logs.")],
+        url: Annotated[StorageUrl, Query(description="The URL of the log, on a storage for logs.")],
         request: Request,
         visibility: Seen,
     ) -> Response:

@@ -35,13 +35,12 @@ from sluice.servicekit.web.http import api_router, errors
 
 Released = Annotated[
     bool,
-    Query(
-        description="Say how many of its files are deleted already: all steps are done with them."
-    ),
+    Query(description="Include the number of released files, which no step needs any more."),
 ]
 
 Copied = Annotated[
-    bool, Query(description="Say whether whoever registered it has the originals of its files.")
+    bool,
+    Query(description="Include whether the person who registered the data set has the originals."),
 ]
 
 #: Services that may read data sets.
@@ -196,10 +195,13 @@ def _add_clearing(
     async def delete(
         uid: UUID,
         force: Annotated[
-            bool, Query(description="Delete an output too, which may be the last copy.")
+            bool,
+            Query(
+                description="Delete the data set even if it is an output and may be the last copy."
+            ),
         ] = False,
         taken_back: Annotated[
-            bool, Query(description="It held a version of an asset that nobody is given any more.")
+            bool, Query(description="The data set is a withdrawn version of an asset.")
         ] = False,
     ) -> Dataset:
         """Delete a data set and its files.

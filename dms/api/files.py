@@ -45,18 +45,14 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
     async def files(
         uid: UUID,
         after: Annotated[
-            str | None, Query(description="The `after` of the page before; none: the first page.")
+            str | None,
+            Query(description="The `after` of the previous page. Omit it for the first page."),
         ] = None,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
         *,
         released: Annotated[
             bool,
-            Query(
-                description=(
-                    "With those that are deleted already, as all steps are done with them, each"
-                    " marked as `released`."
-                )
-            ),
+            Query(description="Include released files, each marked as `released`."),
         ] = False,
     ) -> Response:
         """List the files of a data set in order of number and name."""

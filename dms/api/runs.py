@@ -102,7 +102,7 @@ def _add_frames(router: APIRouter, database: Database) -> None:
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def frames(
         number: int,
-        after: Annotated[int, Query(description="Frames with numbers above this.")] = -1,
+        after: Annotated[int, Query(description="Only frames with numbers above this.")] = -1,
         limit: Annotated[int, Query(ge=1, le=10_000)] = 1_000,
     ) -> list[Frame]:
         """List the frames of a run by number."""

@@ -54,10 +54,12 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.WMS)
     async def storages(
         type: Annotated[StorageType | None, Query()] = None,
-        name: Annotated[str | None, Query(description="The storage of this name.")] = None,
-        all: Annotated[bool, Query(description="Those too that get no new data sets.")] = False,
+        name: Annotated[str | None, Query(description="Only the storage with this name.")] = None,
+        all: Annotated[
+            bool, Query(description="Include storages that get no new data sets.")
+        ] = False,
         measured: Annotated[
-            bool, Query(description="With what is free on each, and how many data sets lie there.")
+            bool, Query(description="Include the free space and the number of data sets.")
         ] = False,
     ) -> list[Storage]:
         """List the storages that get new data sets, those with the most free space first.

@@ -24,7 +24,7 @@ SELECT * FROM (
     FROM datasets
     WHERE state IN ({_WORKING}) AND reason IS NOT NULL AND claim_token IS NULL
         AND (failures >= $1 OR halted_at IS NOT NULL)
-        AND lost IS NULL -- of which the failed chain tells
+        AND lost IS NULL -- The failed chain reports lost data sets.
         AND ($3::text[] IS NULL OR owner_group = ANY($3) OR shared_with && $3)
     WINDOW alike AS (PARTITION BY state, reason, halted_at IS NOT NULL)
 ) AS stalled

@@ -40,8 +40,8 @@ def asyncapi_document() -> str:
             "version": "1",
             "description": (
                 "Every message is a CloudEvent in structured JSON mode. Commands are stored in"
-                " the queue of their type; an event is copied into each queue that is bound to"
-                " it and only wakes its reader."
+                " the queue of their type. An event is copied into each queue that is bound to"
+                " it, and only wakes its consumer."
             ),
         },
         "defaultContentType": _CONTENT_TYPE,

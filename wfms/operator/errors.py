@@ -14,7 +14,7 @@ MAX_NAMED = 20
 class RequestRefused(Unprocessable):
     """The request is not valid; the findings name the fields."""
 
-    slug, title = "invalid-request", "The request does not have the right form"
+    slug, title = "invalid-request", "Malformed request"
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__("; ".join(finding.message for finding in findings), findings=findings)
@@ -23,7 +23,7 @@ class RequestRefused(Unprocessable):
 class AddressRefused(Unprocessable):
     """A query parameter in the URL of a page is not valid."""
 
-    slug, title = "invalid-request", "Nothing is shown at this address"
+    slug, title = "invalid-request", "No page at this address"
 
     def __init__(self, key: str, named: str, expected: str) -> None:
         super().__init__(
@@ -36,7 +36,7 @@ class AddressRefused(Unprocessable):
 class UnknownMedia(ServiceError):
     """The media type is not supported; ``what`` names the supported ones."""
 
-    status, slug, title = 415, "unknown-media", "Not a form that is read here"
+    status, slug, title = 415, "unknown-media", "Unsupported media type"
 
     def __init__(self, what: str) -> None:
         super().__init__(f"send {what}")
@@ -45,7 +45,7 @@ class UnknownMedia(ServiceError):
 class TooLarge(ServiceError):
     """The request is too large."""
 
-    status, slug, title = 413, "too-large", "Larger than allowed"
+    status, slug, title = 413, "too-large", "Too large"
 
     def __init__(self, limit: int) -> None:
         super().__init__(
@@ -57,4 +57,4 @@ class TooLarge(ServiceError):
 class ForeignRequest(ServiceError):
     """A request for a change that a foreign or outdated page sent."""
 
-    status, slug, title = 403, "foreign-request", "Not sent from a page of this service"
+    status, slug, title = 403, "foreign-request", "Cross-site request refused"

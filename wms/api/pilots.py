@@ -27,7 +27,7 @@ from wms.usecases.pilots.stop_pilot import stop_pilot
 Attention = Annotated[
     bool,
     Query(
-        description="Lost ones that nobody has acknowledged and that did not start again, alone."
+        description="Only lost pilots that nobody has acknowledged and that did not start again."
     ),
 ]
 
@@ -39,7 +39,7 @@ def pilots_router(context: WmsContext) -> APIRouter:
     @router.get("", responses=errors(Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def pilots(
-        name: Annotated[str | None, Query(description="Those of this name.")] = None,
+        name: Annotated[str | None, Query(description="Only pilots with this name.")] = None,
         attention: Attention = False,
         after: str | None = None,
         limit: Annotated[int | None, Query(ge=1, le=MOST)] = None,

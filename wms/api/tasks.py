@@ -42,7 +42,7 @@ from wms.usecases.tasks.prioritise_task import prioritise_task
 
 JobId = Annotated[int, Path(ge=1, le=MAX_ID)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
-Full = Annotated[bool, Query(description="With how many jobs were killed.")]
+Full = Annotated[bool, Query(description="Include the number of killed jobs.")]
 
 
 def tasks_router(context: WmsContext) -> APIRouter:
@@ -64,7 +64,7 @@ def _add_list(router: APIRouter, context: WmsContext) -> None:
         limit: Limit = 1000,
         full: Full = False,
         troubled: Annotated[
-            bool, Query(description="Those with jobs that failed for good or are held, alone.")
+            bool, Query(description="Only tasks with jobs that failed for good or are quarantined.")
         ] = False,
     ) -> TaskStatusList:
         """Return the states of tasks and the numbers of their jobs.
@@ -99,7 +99,9 @@ def _add_one(router: APIRouter, context: WmsContext) -> None:
         sort: JobOrder = JobOrder.SEQ,
         after: str | None = None,
         limit: Limit = 1000,
-        full: Annotated[bool, Query(description="With pilot, time, memory and exit code.")] = False,
+        full: Annotated[
+            bool, Query(description="Include pilot, time, memory and exit code.")
+        ] = False,
     ) -> JobPage:
         """List the jobs of a task.
 
@@ -167,7 +169,10 @@ def counts_router(context: WmsContext) -> APIRouter:
         visibility: Seen,
         troubled: Annotated[
             bool,
-            Query(description="With the tasks that have jobs that failed for good or are held."),
+            Query(
+                description="Include the number of tasks with jobs that failed for good or are"
+                " quarantined."
+            ),
         ] = False,
     ) -> WorkCounts:
         """Count the jobs of all tasks that have not ended, and the slots of present pilots.
@@ -235,7 +240,7 @@ def jobs_router(context: WmsContext) -> APIRouter:
     @allow(Role.VIEWER, CallingService.OPERATOR)
     async def job(
         job_id: JobId,
-        full: Annotated[bool, Query(description="With the names of the pilots.")] = False,
+        full: Annotated[bool, Query(description="Include the names of the pilots.")] = False,
     ) -> Job:
         """Return a job with its attempts."""
         return await read_tasks.read_job(context, job_id, full=full)

@@ -26,9 +26,9 @@ READABLE = [state for state in DatasetState if state.readable]
 
 
 CALLED = (
-    "The data set that is registered under exactly this name. Where none is, outputs of chains that"
-    " are called so: by the name of the chain's input, a dot, and the template's output; there may"
-    " be several."
+    "Only the data set registered under this name. If there is none, outputs of chains with this"
+    " name: the name of the chain's input, a dot, and the template's output. There may be"
+    " several."
 )
 
 
@@ -51,17 +51,23 @@ class DatasetQuery(Contract):
     """
 
     after: str | None = Field(
-        None, description="The `after` of the page before; none: the first page."
+        None, description="The `after` of the previous page. Omit it for the first page."
     )
     timestamp: AwareDatetime | None = Field(
-        None, description="Those whose `timestamp` is later than this (ISO 8601 with its zone)."
+        None,
+        description="Only data sets whose `timestamp` is later than this (ISO 8601 with a"
+        " time zone).",
     )
     type: DatasetType | None = None
-    state: list[DatasetState] = Field([], description="Only these; all states where none is named.")
+    state: list[DatasetState] = Field(
+        [], description="Only data sets in these states. The default is all states."
+    )
     name: str | None = Field(None, description=CALLED)
-    uid: list[UUID] = Field([], max_length=1_000, description="Only these.")
-    newest: bool = Field(default=False, description="The last one registered first.")
-    lost: bool = Field(default=False, description="With `uid`: say why an upload cannot succeed.")
+    uid: list[UUID] = Field([], max_length=1_000, description="Only these data sets.")
+    newest: bool = Field(default=False, description="List the last registered data set first.")
+    lost: bool = Field(
+        default=False, description="With `uid`: include why an upload cannot succeed."
+    )
     limit: int = Field(1_000, ge=1, le=10_000)
 
 

@@ -44,13 +44,17 @@ class ArchiveParts(Contract):
     """
 
     dataset_uid: list[UUID] = Field(
-        min_length=1, max_length=100, description="Whose files, in this order."
+        min_length=1,
+        max_length=100,
+        description="The data sets whose files are sent, in this order.",
     )
     folder: list[FileName] = Field(
-        [], max_length=100, description="The folder of each in the archive; none where it is one."
+        [],
+        max_length=100,
+        description="The folder of each data set in the archive. Omit it for a single data set.",
     )
     format: ArchiveFormat = ArchiveFormat.ZIP
-    name: FileName = Field("files", description="Of the archive, without its ending.")
+    name: FileName = Field("files", description="The name of the archive, without its suffix.")
 
 
 @dataclass(frozen=True, slots=True)

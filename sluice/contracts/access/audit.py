@@ -132,7 +132,7 @@ class AuditVerdict(Contract):
     unchained: int
     forgotten: int
     head: str
-    wrong: Annotated[str, Field(description="In a sentence.")] = ""
+    wrong: Annotated[str, Field(description="A sentence about the first changed row.")] = ""
 
 
 class AuditVerdicts(Contract):

@@ -48,14 +48,15 @@ Owner = Annotated[
     Field(
         max_length=200,
         exclude_if=absent,
-        description="The person that made it; services say so for others.",
+        description="The person who created it. Only services may set it for others.",
     ),
 ]
 OwnerGroup = Annotated[
-    GroupName, Field(exclude_if=_everyones, description="Whose members see and change it.")
+    GroupName,
+    Field(exclude_if=_everyones, description="The group whose members see and change it."),
 ]
 SharedWith = Annotated[
-    GroupNames, Field(exclude_if=operator.not_, description="Groups whose members see it, too.")
+    GroupNames, Field(exclude_if=operator.not_, description="Other groups whose members see it.")
 ]
 
 

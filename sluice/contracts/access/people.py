@@ -90,8 +90,8 @@ Claimed = Annotated[SecretStr, IN_JSON_ALONE, Field(max_length=MAX_CLAIMED)]
 
 #: Description of the groups of an account.
 IN_GROUPS = (
-    "The groups that the person is in, beside `everyone`; what he makes is the first one's, where"
-    " he does not say whose."
+    "The groups of the person besides `everyone`. Objects that the person creates belong to the"
+    " first group by default."
 )
 
 

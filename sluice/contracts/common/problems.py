@@ -108,7 +108,7 @@ class ServiceError(Exception):
 class Unauthenticated(ServiceError):
     """The request has no valid credential."""
 
-    status, slug, title = 401, "unauthenticated", "Not known who asks"
+    status, slug, title = 401, "unauthenticated", "Authentication required"
 
 
 class Forbidden(ServiceError):
@@ -126,7 +126,7 @@ class NotFound(ServiceError):
 class Conflict(ServiceError):
     """The current state does not allow the request."""
 
-    status, slug, title = 409, "conflict", "Contradicts the present state"
+    status, slug, title = 409, "conflict", "Conflict with the current state"
 
 
 class NeedsForce(Conflict):
@@ -157,7 +157,7 @@ class NeedsForce(Conflict):
 class Unprocessable(ServiceError):
     """The content of the request is wrong."""
 
-    status, slug, title = 422, "unprocessable", "Understood, and wrong"
+    status, slug, title = 422, "unprocessable", "Invalid request"
 
 
 class WrongCursor(Unprocessable):
@@ -174,4 +174,4 @@ class WrongCursor(Unprocessable):
 class NotAvailable(ServiceError):
     """Something that the request needs does not answer now."""
 
-    status, slug, title = 503, "not-available", "Not available now"
+    status, slug, title = 503, "not-available", "Temporarily unavailable"

@@ -60,7 +60,7 @@ class NewTemplate(_Written):
         GroupName | None,
         Field(
             exclude_if=absent,
-            description="Of a new name, whose it is. None: the owner's first group.",
+            description="The group that owns a new name. The default is the owner's first group.",
         ),
     ] = None
 

@@ -38,7 +38,7 @@ _Graph = Mapping[str, CommentedMap] | None
 class PackError(Unprocessable):
     """The files could not be packed. ``findings`` say why, each with its file."""
 
-    slug, title = "template-files", "The files of a template cannot be put together"
+    slug, title = "template-files", "Template files cannot be combined"
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__("the files of the template cannot be put together", findings=findings)

@@ -28,7 +28,7 @@ _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 class UploadRefused(Unprocessable):
     """The files cannot be used as a template. ``findings`` say why, with the file if known."""
 
-    slug, title = "template-files", "The files cannot be taken for a template"
+    slug, title = "template-files", "Invalid template files"
 
     def __init__(self, findings: list[Finding]) -> None:
         super().__init__("; ".join(finding.message for finding in findings[:3]), findings=findings)

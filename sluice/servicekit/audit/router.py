@@ -19,7 +19,7 @@ from sluice.servicekit.web.http import api_router, errors
 class _Asked(AuditSearch):
     request: Annotated[
         list[UUID] | None,
-        Field(max_length=1000, description="All rows of these, and nothing else."),
+        Field(max_length=1000, description="Return all rows of these requests, and no others."),
     ] = None
 
 

@@ -38,7 +38,7 @@ def quotas_router(database: Database, counted: CountedQuantities) -> APIRouter:
     async def holdings(
         kind: HolderKind,
         by: Asking,
-        name: Annotated[HolderName | None, Query(description="Of this one alone.")] = None,
+        name: Annotated[HolderName | None, Query(description="Only this group or person.")] = None,
     ) -> Holdings:
         """List what each group or person uses here, and the quotas.
 

@@ -190,7 +190,12 @@ def _health_router(health: Health, metrics: ServiceMetrics) -> APIRouter:
 
     @router.get(
         "/readyz",
-        responses={503: {"model": dict[str, str], "description": "Why it cannot work now"}},
+        responses={
+            503: {
+                "model": dict[str, str],
+                "description": "The service is not ready. The answer has the reasons.",
+            }
+        },
     )
     @allow(Other.EVERYBODY)
     async def readyz(response: Response) -> dict[str, str]:
@@ -302,7 +307,7 @@ def _wrong_form(*findings: Finding) -> Response:
     return problem_response(
         Problem(
             type=PROBLEM_TYPE + "invalid-request",
-            title="The request does not have the right form",
+            title="Malformed request",
             status=422,
             detail="; ".join(finding.message for finding in findings),
             findings=list(findings),

@@ -27,7 +27,7 @@ _MOST = 20
 class NotJson(Unprocessable):
     """The body contains a number that JSON does not know."""
 
-    slug, title = "invalid-request", "The request does not have the right form"
+    slug, title = "invalid-request", "Malformed request"
 
 
 class JsonNumbers:

@@ -21,7 +21,7 @@ from sluice.servicekit.access.principal import (
 class UnknownQuery(Unprocessable):
     """The request has a query parameter that the route does not know."""
 
-    slug, title = "invalid-request", "The request does not have the right form"
+    slug, title = "invalid-request", "Malformed request"
 
     def __init__(self, unknown: Iterable[str], known: Collection[str]) -> None:
         there = f"use {', '.join(sorted(known))}" if known else "this address has none"

@@ -42,7 +42,7 @@ def unserved(method: str, path: str, allowed: Iterable[str] = ()) -> Problem:
         detail = f"{method} is not possible at {shown}: use {methods} ({_LIST})"
         return Problem(
             type=PROBLEM_TYPE + "wrong-method",
-            title="Not possible by this method",
+            title="Method not allowed",
             status=405,
             detail=detail,
         )

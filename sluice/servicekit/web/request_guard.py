@@ -162,7 +162,10 @@ class Guard:
 
     def _no_room(self) -> _RequestRefused:
         return _RequestRefused(
-            503, "not-available", "Not available now", "too many large requests at once; try again"
+            503,
+            "not-available",
+            "Temporarily unavailable",
+            "too many large requests at once; try again",
         )
 
     def _too_slow(self) -> _RequestRefused:
@@ -177,16 +180,14 @@ class Guard:
         what = f"{most // BYTES_A_VALUE} values" if values else f"{most} bytes"
         setting = f"{self._limits.settings}LARGEST_BODY"
         sentence = f"a request has at most {what} ({setting}): send it in parts"
-        return _RequestRefused(413, "too-large", "Larger than allowed", sentence, read=values)
+        return _RequestRefused(413, "too-large", "Too large", sentence, read=values)
 
 
 def _check_origin(scope: Scope) -> None:
     """Check that no page of another site sends a changing request."""
     if comes_from_elsewhere(scope["method"], Headers(scope=scope)):
         detail = "a page of another site may not change anything here"
-        raise _RequestRefused(
-            403, "foreign-request", "Not sent from a page of this service", detail
-        )
+        raise _RequestRefused(403, "foreign-request", "Cross-site request refused", detail)
 
 
 def host_of(header: str) -> str:

@@ -32,8 +32,8 @@ MetaFilter = Annotated[
     list[str] | None,
     Query(
         max_length=MAX_FILTERED_KEYS,
-        description="KEY=VALUE of the input's metadata; the value is read as JSON where it is JSON,"
-        " else as text. Several: all of them.",
+        description="KEY=VALUE of the input's metadata. The value is JSON, or else text. All"
+        " given values must match.",
     ),
 ]
 
@@ -125,10 +125,14 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
         uid: UUID,
         visibility: Seen,
         force: Annotated[
-            bool, Query(description="Cancel chains that need it; delete an output too.")
+            bool,
+            Query(
+                description="Cancel chains that need the data set, and delete it even if"
+                " it is an output."
+            ),
         ] = False,
         taken_back: Annotated[
-            bool, Query(description="It held a version of an asset that nobody is given any more.")
+            bool, Query(description="The data set is a withdrawn version of an asset.")
         ] = False,
     ) -> Dataset:
         """Have the DMS delete a data set.

@@ -20,7 +20,7 @@ from wfms.chains.usecases.read_tasks import TaskQuery, read_task, read_tasks
 from wfms.chains.usecases.record_task_end import record_task_end
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
-Full = Annotated[bool, Query(description="With how many jobs were killed.")]
+Full = Annotated[bool, Query(description="Include the number of killed jobs.")]
 
 
 def _chain_filter(
@@ -44,7 +44,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         state: StepState | None = None,
         after: str | None = None,
         limit: Limit = 200,
-        paged: Annotated[bool, Query(description="Say where the next page begins.")] = False,
+        paged: Annotated[bool, Query(description="Include the `after` of the next page.")] = False,
         full: Full = False,
     ) -> ChainTaskList:
         """List tasks, those of the newest chains first.

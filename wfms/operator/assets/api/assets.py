@@ -79,30 +79,33 @@ class AssetRoutes:
         file = f"{draft}/files/<int:number>"
         return [
             Route("GET", "/assets", self.list, VIEWERS,
-                  "Lists assets with their versions, also those that were taken back.",
+                  "List assets with their versions, withdrawn ones included.",
                   answer=AssetList),
             Route("GET", name, self.read, policy(Role.VIEWER, CallingService.CHAINS),
-                  "Reads the versions of an asset; new chains get the newest not taken back.",
+                  "Return the versions of an asset. New chains get the newest one that is not"
+                  " withdrawn.",
                   answer=Asset, errors=(NotFound,)),
             Route("GET", f"{name}/uses", self.uses, VIEWERS,
-                  "Says which chains were given which version.",
+                  "List which chains got which version of an asset.",
                   answer=AssetUses, errors=(NotFound,)),
             Route("DELETE", name, self.remove, SHIFT,
-                  "Takes versions back: no new chain gets them; files go when no chain needs them.",
+                  "Withdraw versions from new chains. Files are deleted when no chain needs them.",
                   answer=RemovedAsset, query=AssetRemovalQuery, errors=(NotFound,)),
             Route("POST", f"{name}/drafts", self.begin, SUBMITTERS,
-                  "Begins a version: says which files are to be sent, or which version has them.",
+                  "Begin a version. The answer lists the files to send, or names the version"
+                  " that has them.",
                   answer=AssetDraft, status=201, body=NewAsset,
                   errors=(NotFound, Conflict, Unprocessable)),
             Route("PUT", file, self.receive, SUBMITTERS,
-                  "Takes a piece of a file, at most 8 MiB.",
+                  "Store a piece of a file, at most 8 MiB.",
                   status=204, query=PieceQuery, read=_piece, sends_bytes=True,
                   errors=(NotFound, Conflict, Unprocessable, TooLarge)),
             Route("POST", file, self.complete_file, SUBMITTERS,
-                  "Says that a file has been sent: it is verified.",
+                  "Finish a file: join its pieces and verify its checksum.",
                   answer=AssetFile, errors=(NotFound, Conflict, Unprocessable)),
             Route("POST", draft, self.complete, SUBMITTERS,
-                  "Says that all files have been sent: they are the next version, or one there is.",
+                  "Finish a draft, which becomes the next version. The same files give the"
+                  " existing version.",
                   answer=StoredAsset, errors=(NotFound, Conflict)),
         ]  # fmt: skip
 

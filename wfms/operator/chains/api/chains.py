@@ -39,27 +39,27 @@ class ChainListRequest(Page):
     """Which chains are listed. A chain has to match all given filters."""
 
     state: ChainListState | None = Field(
-        None, description="Those in this state; incomplete: finished although jobs failed."
+        None, description="Only chains in this state. `incomplete`: finished although jobs failed."
     )
-    dataset_uid: UUID | None = Field(None, description="Those whose input it is.")
+    dataset_uid: UUID | None = Field(None, description="Only chains with this input.")
     name: str | None = Field(
-        None, description="Those whose input has this name; it must be the name of one only."
+        None, description="Only chains whose input has this name, which must be unambiguous."
     )
-    template: str | None = Field(None, description="Those of any version of this template.")
-    owner: str | None = Field(None, description="Those of this account.")
+    template: str | None = Field(None, description="Only chains of this template, in any version.")
+    owner: str | None = Field(None, description="Only chains of this account.")
     meta: list[str] = Field(
         [],
         max_length=MAX_FILTERED_KEYS,
-        description="KEY=VALUE of the input's metadata; the value is read as JSON where it is JSON,"
-        " else as text. Several: all of them.",
+        description="KEY=VALUE of the input's metadata. The value is JSON, or else text. All"
+        " given values must match.",
     )
-    failures: bool = Field(default=False, description="With the numbers of failed jobs.")
+    failures: bool = Field(default=False, description="Include the numbers of failed jobs.")
 
 
 class OneChainQuery(Contract):
     """Which details of a chain are included."""
 
-    failures: bool = Field(default=False, description="With the numbers of failed jobs.")
+    failures: bool = Field(default=False, description="Include the numbers of failed jobs.")
 
 
 class ChainRoutes:
@@ -75,42 +75,42 @@ class ChainRoutes:
         uid = "/chains/<uuid:uid>"
         return [
             Route("GET", "/chains", self.list, VIEWERS,
-                  "Lists chains, newest first, that pass all filters.",
+                  "List chains that match all filters, newest first.",
                   answer=ChainPage, query=ChainListRequest,
                   errors=(Conflict, Unprocessable, NotAvailable)),
             Route("POST", "/chains", self.request, SUBMITTERS,
-                  "Carries a data set through a template: 201. A repetition, with the same version "
-                  "of the template and the same parameters given, gives the first chain: 200.",
+                  "Start a chain for a data set and a template (201). A repetition with the same"
+                  " template version and parameters returns the first chain (200).",
                   answer=Chain, status=201, again=200, body=RequestChain,
                   errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
             Route("GET", uid, self.read, VIEWERS,
-                  "Reads a chain with its steps and data sets; of one that uploads, why that does "
-                  "not go on.",
+                  "Return a chain with its steps and data sets. If its upload waits, the reason"
+                  " says why.",
                   answer=Chain, query=OneChainQuery, errors=(NotFound, NotAvailable)),
             Route("GET", uid + "/outputs", self.outputs, VIEWERS,
-                  "Lists what a chain gives in the end: its workflow's outputs, each a data set.",
+                  "List the workflow outputs of a chain, each with its data set.",
                   answer=ChainOutputs, errors=(NotFound, NotAvailable)),
             Route("GET", uid + "/partial", self.partial, VIEWERS,
-                  "Lists what the steps of a chain wrote and their logs, whether it is there, and "
-                  "what of it is missing, and why.",
+                  "List the outputs and logs of the steps of a chain. Missing ones have a reason.",
                   answer=PartialOutputs, errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/rerun/plan", self.plan_rerun, SUBMITTERS,
-                  "Says what a rerun of a chain would do.",
+                  "Return the plan of a rerun of a chain.",
                   answer=RerunPlan, body=RerunChain, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/rerun", self.rerun, SUBMITTERS,
-                  "Runs a chain that is over again, as a new one: 201. A repetition: 200.",
+                  "Rerun an ended chain as a new chain (201). A repetition returns the first"
+                  " rerun (200).",
                   answer=Chain, status=201, again=200, body=RerunChain,
                   errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, SHIFT_OR_OWNER,
-                  "Cancels a chain and its running tasks; one that uploads gives up what is not "
-                  "safe yet.",
+                  "Cancel a chain and its running tasks. If it uploads, outputs that are not"
+                  " safe yet are deleted.",
                   answer=Chain, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/rank", self.rank, SHIFT,
-                  "Ranks a whole chain: that is added to the ranks of its steps, of running ones "
-                  "at once.",
+                  "Set the rank of a chain, which is added to the ranks of its steps, running"
+                  " ones included.",
                   answer=Chain, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/discard", self.discard, SHIFT_OR_OWNER,
-                  "Has all data of a chain deleted once it is over, outputs too.",
+                  "Delete all data of a chain, outputs included, once it has ended.",
                   answer=Chain, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 

@@ -24,13 +24,12 @@ class ClientLeaseRoutes:
         path = "/client-leases/<uuid:uid>"
         return [
             Route("PUT", path, self.renew, SUBMITTERS,
-                  "Makes or renews the lease of a client that waits. When nobody renews it, the "
-                  "chains that it names are canceled, and their data, the data sets and the "
-                  "templates of runs that it names are deleted.",
+                  "Create or renew the lease of a waiting client. When it expires, its chains"
+                  " are canceled, and their data and its data sets and run templates are deleted.",
                   answer=RenewedLease, body=RenewClientLease, told_caller=True,
                   errors=(Conflict, Forbidden, NotFound, NotAvailable)),
             Route("DELETE", path, self.release, SUBMITTERS,
-                  "Forgets a lease: what it names stays.",
+                  "Delete a lease. Its chains, data sets and templates stay.",
                   status=204, told_caller=True, errors=(NotFound,)),
         ]  # fmt: skip
 

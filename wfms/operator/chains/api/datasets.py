@@ -21,14 +21,14 @@ class DatasetRoutes:
         """Return the declarations of the routes."""
         return [
             Route("POST", "/datasets", self.register, SUBMITTERS,
-                  "Registers a data set.",
+                  "Register a data set.",
                   answer=Dataset, status=201, again=200, body=NewDataset,
                   errors=(Conflict, Unprocessable, NotAvailable)),
             Route("GET", "/datasets/<uuid:uid>/status", self.status, VIEWERS,
-                  "Says how far a data set is, and what it, or its chain, waits for.",
+                  "Return the progress of a data set, and what it or its chain waits for.",
                   answer=DatasetStatus, errors=(NotFound, NotAvailable)),
             Route("PUT", "/datasets/<uuid:uid>/share", self.share, SHIFT_OR_OWNER,
-                  "Says which groups see a data set beside its own, and whose it is.",
+                  "Set the owner group of a data set, and the other groups that see it.",
                   answer=Dataset, body=Share,
                   errors=(NotFound, Conflict, Unprocessable, NotAvailable)),
         ]  # fmt: skip

@@ -21,16 +21,17 @@ class StepRoutes:
         """Return the declarations of the routes."""
         return [
             Route("GET", "/steps", self.list, VIEWERS,
-                  "Lists steps of published templates, and others that have tasks: how many jobs "
-                  "wait, how long jobs take, and what people have set.",
+                  "List steps of published templates and other steps with tasks: waiting jobs,"
+                  " mean times and priorities.",
                   answer=StepList, errors=(NotAvailable,)),
             Route("PUT", "/steps/<string:step>/priority", self.prioritise, SHIFT,
-                  "Ranks a step against others over all chains: 0 or more is added to the rank of "
-                  "its tasks; with -1 no job of it is given away, and what runs is finished.",
+                  "Set the priority of a step over all chains. A priority of 0 or more is added"
+                  " to the ranks of its tasks. With -1 no job of it is leased, and running jobs"
+                  " finish.",
                   answer=StepList, body=SetStepPriority, errors=(NotFound, NotAvailable)),
             Route("PUT", "/pilots/<uuid:uid>/load", self.load, SHIFT,
-                  "Has a pilot take jobs of a step before all others, so that its tool is loaded "
-                  "there; of one that no template and no task has, it is refused.",
+                  "Let a pilot take jobs of a step first, to load the step's tool there. A step"
+                  " that no template and no task has is refused.",
                   status=204, body=LoadTool, errors=(NotFound, Conflict, NotAvailable)),
         ]  # fmt: skip
 

@@ -74,22 +74,22 @@ class TaskRoutes:
         uid = "/tasks/<uuid:uid>"
         return [
             Route("GET", "/tasks", self.list, VIEWERS,
-                  "Lists tasks with their counts of jobs, newest first; `name`: DATASET.STEP.",
+                  "List tasks with their numbers of jobs, newest first. `name` is DATASET.STEP.",
                   answer=ChainTaskList, query=TaskListRequest,
                   errors=(Unprocessable, NotAvailable)),
-            Route("GET", uid, self.read, VIEWERS, "Reads a task.",
+            Route("GET", uid, self.read, VIEWERS, "Return a task.",
                   answer=ChainTask, query=OneTaskQuery, errors=(NotFound, NotAvailable)),
-            Route("POST", uid + "/cancel", self.cancel, SHIFT_OR_OWNER, "Cancels a task.",
+            Route("POST", uid + "/cancel", self.cancel, SHIFT_OR_OWNER, "Cancel a task.",
                   answer=TaskStatus, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/rank", self.prioritise, SHIFT,
-                  "Changes a task's rank; higher runs earlier.",
+                  "Set the rank of a task. A higher rank runs earlier.",
                   answer=TaskStatus, body=Prioritise, errors=(NotFound, Conflict, NotAvailable)),
             Route("GET", "/jobs/<int:job>/log", self.log, VIEWERS,
-                  "Shows the beginning and the end of a job's log, as text; `…/log/content` has "
-                  "all.",
+                  "Return the beginning and the end of a job's log, as text. `…/log/content` has"
+                  " all of it.",
                   media="text/plain", query=LogQuery, errors=(NotFound, NotAvailable)),
             Route("GET", "/jobs/<int:job>/log/live", self.live_log, VIEWERS,
-                  "Shows the end of what a job that runs has written so far, by stream, in Base64.",
+                  "Return the end of the output of a running job, by stream, in Base64.",
                   answer=FollowedLog, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 

@@ -32,7 +32,7 @@ class TimesQuery(Contract):
     """
 
     chain_uid: list[UUID] = Field(
-        [], max_length=_MAX_CHAINS, description="These chains; several are allowed."
+        [], max_length=_MAX_CHAINS, description="Only these chains. May be repeated."
     )
     template: NewText | None = None
     since: Timestamp | None = Field(default=None)
@@ -42,7 +42,7 @@ class PictureQuery(Contract):
     """The query of a picture that changes while a chain runs."""
 
     t: NewText | None = Field(
-        None, description="Any text. With another one, a browser loads the picture again."
+        None, description="Any text. A browser loads the picture again when it changes."
     )
 
 
@@ -61,17 +61,20 @@ class TimesRoutes:
         timeline = "/chains/<uuid:uid>/timeline"
         return [
             Route("GET", "/times", self.times, VIEWERS,
-                  "Says how long jobs waited and ran, by step and in all: of chains, live and "
-                  "afterwards, or of what a template did since a time.",
+                  "Return how long jobs waited and ran, by step and in total: for chains, live"
+                  " and afterwards, or for a template since a time.",
                   answer=WorkTimes, query=TimesQuery, errors=(Unprocessable, NotAvailable)),
-            Route("GET", "/times.svg", self.picture, VIEWERS, "The same as a picture (SVG).",
+            Route("GET", "/times.svg", self.picture, VIEWERS,
+                  "Return the times as a picture (SVG).",
                   media="image/svg+xml", query=TimesPictureQuery,
                   errors=(Unprocessable, NotAvailable)),
             Route("GET", timeline, self.timeline, VIEWERS,
-                  "Shows a chain over time: which pilot did what when, and how many jobs waited.",
+                  "Return the time line of a chain: which pilot worked when, and how many jobs"
+                  " waited.",
                   answer=Timeline, errors=(NotFound, NotAvailable)),
             Route("GET", f"{timeline}.svg", self.timeline_picture, VIEWERS,
-                  "The same as a picture (SVG).", media="image/svg+xml", passed_on=PictureQuery,
+                  "Return the time line as a picture (SVG).",
+                  media="image/svg+xml", passed_on=PictureQuery,
                   errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 

@@ -33,11 +33,10 @@ class UnmatchedRoutes:
         """Return the declarations of the routes."""
         return [
             Route("GET", "/unmatched", self.list, VIEWERS,
-                  "Lists data sets that fitted no template, with what today's templates make of "
-                  "them.",
+                  "List data sets that matched no template, with the reasons of today's templates.",
                   answer=UnmatchedList, query=UnmatchedQuery, errors=(NotAvailable,)),
             Route("GET", "/ties", self.ties, VIEWERS,
-                  "Lists templates of one priority that match the same data sets.",
+                  "List templates of equal priority that match the same data sets.",
                   answer=TieList, errors=(NotAvailable,)),
         ]  # fmt: skip
 

@@ -25,15 +25,15 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.web.usecases.read_image import read_image
 
 _SCHEMA = {"schema": {"type": "string", "format": "binary"}}
-_BYTES = {"description": "All of it.", "content": {"application/octet-stream": _SCHEMA}}
+_BYTES = {"description": "The whole content.", "content": {"application/octet-stream": _SCHEMA}}
 _ARCHIVE = {
     "description": "The archive.",
     "content": {"application/zip": _SCHEMA, "application/x-tar": _SCHEMA},
 }
 _RANGED: dict[int | str, dict[str, Any]] = {
     200: _BYTES,
-    206: _BYTES | {"description": "The range asked for."},
-    304: {"description": "It is what `If-None-Match` names."},
+    206: _BYTES | {"description": "The requested range."},
+    304: {"description": "The content matches `If-None-Match`."},
 }
 
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
@@ -44,8 +44,8 @@ Format = Annotated[ArchiveFormat, Query(description="A zip has at most 50 000 fi
 Partial = Annotated[
     bool,
     Query(
-        description="Of a chain that is over, finished or not, what is left of all that its steps"
-        " wrote, and their logs, each in a folder."
+        description="Include what is left of the outputs and logs of all steps of an ended"
+        " chain, each in a folder."
     ),
 ]
 

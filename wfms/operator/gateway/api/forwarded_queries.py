@@ -16,21 +16,26 @@ from sluice.contracts.jobs.tasks import JobOrder
 class DatasetsQuery(Page):
     """Which data sets are listed. Without other filters: those that can be processed."""
 
-    timestamp: datetime | None = Field(None, description="Those that closed later than this.")
+    timestamp: datetime | None = Field(
+        None, description="Only data sets that closed later than this."
+    )
     type: DatasetType | None = None
-    state: list[DatasetState] = Field([], description="Only these.")
-    name: str | None = Field(None, description="The data set of this name.")
-    uid: list[UUID] = Field([], max_length=1_000, description="Only these.")
-    newest: bool = Field(default=False, description="The last one registered first.")
-    lost: bool = Field(default=False, description="Say which have lost files.")
+    state: list[DatasetState] = Field([], description="Only data sets in these states.")
+    name: str | None = Field(None, description="Only the data set with this name.")
+    uid: list[UUID] = Field([], max_length=1_000, description="Only these data sets.")
+    newest: bool = Field(default=False, description="List the last registered data set first.")
+    lost: bool = Field(
+        default=False, description="With `uid`: include why an upload cannot succeed."
+    )
 
 
 class OneDatasetQuery(Contract):
     """Which details of a data set are included."""
 
-    released: bool = Field(default=False, description="With how many files are deleted already.")
+    released: bool = Field(default=False, description="Include the number of released files.")
     copied: bool = Field(
-        default=False, description="Say whether whoever registered it has the originals."
+        default=False,
+        description="Include whether the person who registered the data set has the originals.",
     )
 
 
@@ -38,25 +43,26 @@ class DeletionQuery(Contract):
     """What a deletion may do."""
 
     force: bool = Field(
-        default=False, description="Cancel chains that need it; delete an output too."
+        default=False,
+        description="Cancel chains that need the data set, and delete it even if it is an output.",
     )
     taken_back: bool = Field(
-        default=False, description="It held a version of an asset that was taken back."
+        default=False, description="The data set is a withdrawn version of an asset."
     )
 
 
 class FilesQuery(Page):
     """Which files of a data set are listed."""
 
-    released: bool = Field(default=False, description="With those that are deleted already.")
+    released: bool = Field(default=False, description="Include released files.")
 
 
 class AppendOnlyQuery(Contract):
     """Which append-only data sets are listed."""
 
-    uid: UUID | None = Field(None, description="This one alone.")
+    uid: UUID | None = Field(None, description="Only this data set.")
     generations: bool = Field(
-        default=False, description="With how many chains stand one behind the other."
+        default=False, description="Include the generations: how many chains followed one another."
     )
 
 
@@ -64,9 +70,9 @@ class StoragesQuery(Contract):
     """Which storages are listed."""
 
     type: StorageType | None = None
-    name: str | None = Field(None, description="The storage of this name.")
-    all: bool = Field(default=False, description="Those too that get no new data sets.")
-    measured: bool = Field(default=False, description="With what is free on each.")
+    name: str | None = Field(None, description="Only the storage with this name.")
+    all: bool = Field(default=False, description="Include storages that get no new data sets.")
+    measured: bool = Field(default=False, description="Include the free space.")
 
 
 class RunsQuery(Contract):
@@ -78,7 +84,7 @@ class RunsQuery(Contract):
 class FramesQuery(Contract):
     """Which frames of a run are listed."""
 
-    after: int = Field(-1, description="Frames with numbers above this.")
+    after: int = Field(-1, description="Only frames with numbers above this.")
     limit: int = Field(1_000, ge=1, le=10_000)
 
 
@@ -87,20 +93,20 @@ class JobsQuery(Page):
 
     state: JobState | None = None
     sort: JobOrder = JobOrder.SEQ
-    full: bool = Field(default=False, description="With pilot, time, memory and exit code.")
+    full: bool = Field(default=False, description="Include pilot, time, memory and exit code.")
 
 
 class OneJobQuery(Contract):
     """Which details of a job are included."""
 
-    full: bool = Field(default=False, description="With the names of the pilots.")
+    full: bool = Field(default=False, description="Include the names of the pilots.")
 
 
 class PilotsQuery(Contract):
     """Which pilots are listed."""
 
-    name: str | None = Field(None, description="Those of this name.")
-    attention: bool = Field(default=False, description="Lost ones that need attention, alone.")
+    name: str | None = Field(None, description="Only pilots with this name.")
+    attention: bool = Field(default=False, description="Only lost pilots that need attention.")
     after: str | None = None
     limit: int | None = Field(None, ge=1, le=10_000)
 
@@ -108,7 +114,7 @@ class PilotsQuery(Contract):
 class DismissalQuery(Contract):
     """Which unmatched data sets are dismissed."""
 
-    until: datetime = Field(description="Those that were unmatched by then.")
+    until: datetime = Field(description="Only data sets that were unmatched at this time.")
 
 
 QUERIES: dict[tuple[str, str], type[Contract]] = {

@@ -16,15 +16,15 @@ class LimitRoutes:
         """Return the declarations of the routes."""
         return [
             Route("GET", "/limits", self.list, VIEWERS,
-                  "Lists the limits on resources that are counted over all nodes: how much there "
-                  "is, how much is held or spent, and how many jobs wait that need some.",
+                  "List the limits on resources over all nodes: their amount, how much is in use"
+                  " or spent, and how many waiting jobs need them.",
                   answer=LimitList, errors=(NotAvailable,)),
             Route("PUT", "/limits", self.set, ADMINS,
-                  "Sets how much of a resource there is over all nodes: at a time, or in each "
-                  "period (`minute`, `hour`, `day`, in UTC). Repeating it is fine.",
+                  "Set the limit of a resource over all nodes: at any time, or in each period"
+                  " (`minute`, `hour`, `day`, in UTC). Repeating it is fine.",
                   answer=LimitList, body=SetLimit, errors=(NotAvailable,)),
             Route("DELETE", "/limits/<string:name>", self.remove, ADMINS,
-                  "Takes a limit away: then the resource has to be offered by a node.",
+                  "Remove a limit. From then on only nodes that offer the resource have it.",
                   answer=LimitList, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 

@@ -59,7 +59,7 @@ def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
 def _operation(route: Route) -> dict[str, Any]:
     answers: dict[str, Any] = {
         str(status): {"description": said} | _answer(route)
-        for status, said in ((route.status, "Done"), (route.again, "Done before"))
+        for status, said in ((route.status, "Done"), (route.again, "Already done"))
         if status is not None
     }
     errors: tuple[type[ServiceError], ...] = (

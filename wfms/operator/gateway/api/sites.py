@@ -15,14 +15,14 @@ class SiteRoutes:
     def routes(self) -> list[Route]:
         """Return the declarations of the routes."""
         return [
-            Route("GET", "/sites", self.list, ADMINS, "Lists the sites that pilots come from.",
+            Route("GET", "/sites", self.list, ADMINS, "List the sites that pilots come from.",
                   answer=SiteList, errors=(NotAvailable,)),
             Route("POST", "/sites", self.add, ADMINS,
-                  "Adds a site; the token by which its pilots enrol is told this once.",
+                  "Add a site, and return the token with which its pilots enrol, only this once.",
                   answer=NewSiteSecret, status=201, body=NewSite, errors=(Conflict, NotAvailable)),
             Route("DELETE", "/sites/<string:name>", self.revoke, ADMINS,
-                  "Revokes a site: none of its pilots may anything any more, and their jobs run "
-                  "elsewhere when their leases have run out.",
+                  "Revoke a site: its pilots are not accepted any more. Their jobs run elsewhere"
+                  " after their leases have expired.",
                   answer=Site, errors=(NotFound, NotAvailable)),
         ]  # fmt: skip
 

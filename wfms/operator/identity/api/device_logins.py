@@ -26,10 +26,10 @@ class DeviceLoginRoutes:
         """Return the declarations of the routes."""
         return [
             Route("POST", "/device-logins", self.begin, EVERYBODY,
-                  "Begins to let a command in by a browser, on any machine (RFC 8628).",
+                  "Begin the sign-in of a command by a browser on any machine (RFC 8628).",
                   answer=DeviceLogin, status=201, body=NewDeviceLogin, errors=(TooManyCodes,)),
             Route("POST", "/device-logins/answers", self.take, EVERYBODY,
-                  "Tells a command its token, this once, where somebody has let it in.",
+                  "Return the token of a command, once, after somebody has allowed its sign-in.",
                   answer=DeviceAnswer, body=DeviceQuestion,
                   errors=(Forbidden, NotFound, Conflict)),
         ]  # fmt: skip

@@ -22,11 +22,10 @@ class GroupRoutes:
         """Return the declarations of the routes."""
         return [
             Route("GET", "/groups", self.list, VIEWERS,
-                  "Lists groups that who asks is in: members, share of the nodes, and how much "
-                  "they have, and may have.",
+                  "List the caller's groups with their members, fair share, usage and quotas.",
                   answer=GroupList, errors=(NotAvailable,)),
             Route("PATCH", "/groups/<string:group>", self.set, ADMINS,
-                  "Sets the weight of a group, and what it may have; `none`: as much as there is.",
+                  "Set the weight and the quotas of a group. `none` removes a quota.",
                   answer=Group, body=SetGroup,
                   errors=(Unprocessable, NotFound, NotAvailable)),
         ]  # fmt: skip

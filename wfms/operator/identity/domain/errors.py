@@ -57,7 +57,7 @@ class BeyondRole(Forbidden):
 class TooManyTries(ServiceError):
     """There were too many wrong passwords."""
 
-    status, slug, title = 429, "too-many-tries", "Too many tries"
+    status, slug, title = 429, "too-many-tries", "Too many attempts"
 
     def __init__(self, seconds: int) -> None:
         super().__init__(

@@ -27,7 +27,7 @@ class AttentionRoutes:
         """Return the declarations of the routes."""
         return [
             Route("GET", "/attention", self.list, VIEWERS,
-                  "Lists what needs a person, errors first.",
+                  "List what needs attention, errors first.",
                   answer=NoticeList, query=AttentionQuery),
         ]  # fmt: skip
 

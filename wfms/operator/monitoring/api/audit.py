@@ -17,11 +17,10 @@ class AuditRoutes:
         """Return the declarations of the routes."""
         return [
             Route("GET", "/audit", self.list, ADMINS,
-                  "Lists what people did, the newest first: who, what, from where, and what came "
-                  "of it.",
+                  "List audit events, newest first.",
                   answer=AuditPage, query=AuditFilter, errors=(Unprocessable, NotAvailable)),
             Route("GET", "/audit/verdict", self.check, ADMINS,
-                  "Says of each service whether what it has noted is what was noted.",
+                  "Verify the audit log of each service.",
                   answer=AuditVerdicts, errors=(NotAvailable,)),
         ]  # fmt: skip
 

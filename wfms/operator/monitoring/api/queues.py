@@ -29,18 +29,18 @@ class QueueRoutes:
         errors = (NotFound, NotAvailable)
         return [
             Route("GET", "/queues", self.list, VIEWERS,
-                  "Lists the queues between services: what waits and what is dead.",
+                  "List the queues between services, with their waiting messages and dead letters.",
                   answer=QueueList, errors=(NotAvailable,)),
             Route("GET", queue + "/dead", self.dead, ADMINS,
-                  "Lists the oldest dead messages of a queue, each with its reason.",
+                  "List the oldest dead letters of a queue, each with its reason.",
                   answer=DeadMessages, query=DeadQuery, errors=errors),
             Route("GET", queue + "/dead/<message>/body", self.body, ADMINS,
-                  "Shows all that a dead message says, as it was sent.",
+                  "Return the whole body of a dead letter, as it was sent.",
                   media="application/octet-stream", errors=errors),
             Route("POST", queue + "/requeue", self.requeue, ADMINS,
-                  "Puts dead messages back into their queue, as if sent anew.",
+                  "Requeue dead letters, as if they were sent again.",
                   answer=MessagesMoved, body=ChooseMessages, errors=errors),
-            Route("POST", queue + "/drop", self.drop, ADMINS, "Removes dead messages for good.",
+            Route("POST", queue + "/drop", self.drop, ADMINS, "Delete dead letters for good.",
                   answer=MessagesMoved, body=ChooseMessages, errors=errors),
         ]  # fmt: skip
 

@@ -54,20 +54,21 @@ class SecretRoutes:
         name = "/secrets/<name>"
         return [
             Route("GET", "/secrets", self.list, VIEWERS,
-                  "Lists secrets: names, versions, who may use them.",
+                  "List secrets with their versions and the templates that may use them.",
                   answer=SecretList),
             Route("GET", name, self.read, policy(Role.VIEWER, CallingService.CHAINS),
-                  "Reads of a secret which versions there are, and who may use them.",
+                  "Return the versions of a secret and the templates that may use them.",
                   answer=Secret, query=SecretQuery, errors=(NotFound,)),
             Route("POST", "/secrets", self.set, ADMINS,
-                  "Keeps a value, encrypted, as the next version of a secret; no route gives it.",
+                  "Store a value, encrypted, as the next version of a secret. No route returns it.",
                   answer=Secret, status=201, body=NewSecret,
                   errors=(Conflict, Unprocessable, TooLarge)),
             Route("DELETE", name, self.remove, ADMINS,
-                  "Removes a secret, or one version of it, for good.",
+                  "Remove a secret, or one version of it, for good.",
                   status=204, query=RemovalQuery, errors=(NotFound,)),
             Route("POST", "/sealed-secrets", self.open, policy(CallingService.WMS),
-                  "Gives the WMS values for a job; both ways encrypted with the services' key.",
+                  "Return secrets of a job to the WMS. Request and answer are encrypted with the"
+                  " services' key.",
                   answer=Sealed, body=Sealed, errors=(Conflict,)),
         ]  # fmt: skip
 

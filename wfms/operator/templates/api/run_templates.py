@@ -49,18 +49,18 @@ class RunTemplateRoutes:
         path = "/run-templates/<uuid:template_id>"
         return [
             Route("POST", "/run-templates", self.store, SUBMITTERS,
-                  "Stores a template for a run of it: no data set is matched with it; 200 where "
-                  "there are these very files.",
+                  "Store a template for a run, with which no data set is matched. If the same"
+                  " files are stored, the answer is 200.",
                   answer=Template, status=201, again=200, body=NewTemplate, read=read_upload,
                   uploads=True, errors=(Unprocessable, TooLarge)),
             Route("GET", "/run-templates", self.list, VIEWERS,
-                  "Lists templates that came with runs, the last one run first.",
+                  "List templates that came with runs, the most recent run first.",
                   answer=TemplateList, query=RunListQuery, errors=(NotFound,)),
             Route("GET", path, self.read, VIEWERS,
-                  "Reads a template that came with a run, with its files.",
+                  "Return a template that came with a run, with its files.",
                   answer=Template, errors=(NotFound,)),
             Route("DELETE", path, self.delete, SUBMITTERS,
-                  "Takes a template that came with a run off the list; its chains go on.",
+                  "Remove a template that came with a run from the list. Its chains go on.",
                   status=204, errors=(NotFound,)),
         ]  # fmt: skip
 

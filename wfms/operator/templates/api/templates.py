@@ -75,45 +75,43 @@ class TemplateRoutes:
         name = "/templates/<name>"
         return [
             Route("POST", "/templates", self.store, SUBMITTERS,
-                  "Stores a template; 200 where its latest version has these very files.",
+                  "Store a template. If its latest version has the same files, the answer is 200.",
                   answer=Template, status=201, again=200, body=NewTemplate, read=read_upload,
                   uploads=True, errors=(Conflict, Unprocessable, TooLarge)),
             Route("POST", "/templates/compare", self.compare, SUBMITTERS,
-                  "Says what storing a template would change, storing nothing.",
+                  "Return what storing a template would change, without storing it.",
                   answer=TemplateChanges, body=NewTemplate, read=read_upload, uploads=True,
                   errors=(Unprocessable, TooLarge)),
             Route("POST", "/templates/check", self.check, SUBMITTERS,
-                  "Says what is wrong with a template, storing nothing.",
+                  "Check a template without storing it.",
                   answer=CheckedTemplate, body=CheckTemplate, errors=(TooLarge,)),
             Route("GET", "/templates", self.list, policy(Role.VIEWER, CallingService.INTAKE),
-                  "Lists the latest version of every template that data sets may go through, with "
-                  "its CWL text; every version without.",
+                  "List the latest version of every enabled template with its CWL text, or every"
+                  " version without texts.",
                   answer=TemplateList, query=ListQuery, read=is_asked_by_service),
             Route("GET", name, self.read, VIEWERS,
-                  "Reads a template with its files, as written and as one JSON document.",
+                  "Return a template with its files, as written and as one JSON document.",
                   answer=Template, query=VersionQuery, errors=(NotFound,)),
             Route("GET", name + "/due", self.due, VIEWERS,
-                  "Says when a template runs by itself, by growth of data sets or by the clock, "
-                  "and when it did.",
+                  "Return the trigger of a template, with its last and next times.",
                   answer=TemplateTrigger, errors=(NotFound,)),
             Route("POST", name + "/restore", self.restore, SUBMITTERS,
-                  "Makes an old version the latest again; 200 where it is already.",
+                  "Make an old version the latest again. If it is the latest, the answer is 200.",
                   answer=Template, status=201, again=200, body=RestoreTemplate,
                   errors=(NotFound, Unprocessable)),
             Route("POST", name + "/disable", self.disable, SHIFT_OR_OWNER,
-                  "Disables a template: no data set goes through it until it is enabled; running "
-                  "chains go on.",
+                  "Disable a template, so that no data set goes through it. Running chains go on.",
                   answer=Template, errors=(NotFound,)),
             Route("POST", name + "/enable", self.enable, SHIFT_OR_OWNER,
-                  "Enables a template: new data sets are matched with it again.",
+                  "Enable a template, so that new data sets are matched with it again.",
                   answer=Template, errors=(NotFound,)),
             Route("PUT", name + "/share", self.share, SHIFT_OR_OWNER,
-                  "Says which groups see a template beside its own, and whose it is: these, and no "
-                  "others any more.",
+                  "Set the owner group of a template, and the other groups that see it. No other"
+                  " group sees it any more.",
                   answer=Template, body=Share, errors=(NotFound,)),
             Route("DELETE", name, self.delete, SHIFT_OR_OWNER,
-                  "Deletes all versions of a template: they match nothing any more; running chains "
-                  "go on.",
+                  "Delete all versions of a template, so that they match nothing. Running chains"
+                  " go on.",
                   status=204, query=DeleteQuery, errors=(NotFound, Conflict, NotAvailable)),
         ]  # fmt: skip
 
