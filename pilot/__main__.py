@@ -2,7 +2,7 @@
 
 import sys
 
-from sluice.garbage_collection import look_for_none
+from sluice.process.garbage_collection import look_for_none
 
 
 def main(arguments: list[str] | None = None) -> int:

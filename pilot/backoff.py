@@ -6,7 +6,7 @@ Each pause has a random part, so that many pilots do not retry at the same time.
 import asyncio
 import random
 
-from sluice.backoff import pause_after
+from sluice.scheduling.backoff import pause_after
 
 
 class Backoff:

@@ -11,15 +11,15 @@ from pydantic import ValidationError
 
 from pilot.folders.ownership import UnsafeFolderError
 from pilot.folders.pilot_folder import FolderInUseError
-from pilot.node.sandboxes import NoSandboxError
-from pilot.node.slot_users import WrongUsersError
+from pilot.isolation.node.sandboxes import NoSandboxError
+from pilot.isolation.node.slot_users import WrongUsersError
 from pilot.settings import PilotSettings, sentences_of
 from pilot.wiring import run_pilot
-from sluice.garbage_collection import keep_what_is_loaded
-from sluice.proxies import UnusableProxy
+from sluice.network.proxies import UnusableProxy
+from sluice.process.garbage_collection import keep_what_is_loaded
 from sluice.servicekit.running.logging import configure_logging
 from sluice.servicekit.settings_sources import unknown_among
-from sluice.visible_paths import absolute_entries
+from sluice.tools.visible_paths import absolute_entries
 
 log = structlog.get_logger(__name__)
 

@@ -9,12 +9,12 @@ import structlog
 
 from pilot.folders.pilot_folder import PilotFolder
 from pilot.folders.run_folder import RunFolder
+from pilot.isolation.node.sandboxes import find_sandbox, with_network
+from pilot.isolation.node.slot_users import claim, named_users, why_not
+from pilot.isolation.sandbox.sandbox import Sandbox
+from pilot.isolation.users.slot_user import SlotUser
 from pilot.node.engines import Engine, find_engines
-from pilot.node.sandboxes import find_sandbox, with_network
-from pilot.node.slot_users import claim, named_users, why_not
-from pilot.sandbox.sandbox import Sandbox
 from pilot.settings import PilotSettings
-from pilot.users.slot_user import SlotUser
 from sluice.contracts.common.states import SandboxKind
 
 log = structlog.get_logger(__name__)

@@ -12,12 +12,12 @@ from typing import Any
 
 from structlog.testing import capture_logs
 
+from pilot.isolation.node.memory_groups import find_memory_groups
+from pilot.isolation.sandbox.sandbox import Sandbox
 from pilot.node.engines import find_engines
 from pilot.node.gpus import find_gpus
-from pilot.node.memory_groups import find_memory_groups
 from pilot.node.resources import detect
 from pilot.node_isolation import sandbox_of
-from pilot.sandbox.sandbox import Sandbox
 from pilot.settings import PilotSettings
 
 #: Events of warnings whose facts have fields of their own in the report.

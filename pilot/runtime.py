@@ -52,7 +52,7 @@ from pilot.runner.protocol import (
 from pilot.slot_processes import SlotListener, SlotProcesses
 from sluice.contracts.common.numbers import size_text
 from sluice.contracts.pilots.pilots import AttemptReport, Heartbeat
-from sluice.os_errors import sentence_of
+from sluice.text.os_errors import sentence_of
 
 log = structlog.get_logger(__name__)
 

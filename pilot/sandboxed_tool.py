@@ -17,12 +17,12 @@ from threading import Thread
 
 from pydantic import ValidationError
 
-from pilot.node.sandboxes import NoSandboxError
+from pilot.isolation.node.sandboxes import NoSandboxError
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox import SandboxOptions
+from pilot.isolation.sandbox.sandbox_instance import SandboxedProgram, SandboxError, SandboxInstance
+from pilot.isolation.sandbox.view import View, VisibleFile
 from pilot.node_isolation import sandbox_of
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import SandboxOptions
-from pilot.sandbox.sandbox_instance import SandboxedProgram, SandboxError, SandboxInstance
-from pilot.sandbox.view import View, VisibleFile
 from pilot.settings import PilotSettings, sentences_of
 from sluice.contracts.common.base import Contract
 from sluice.servicekit.running.logging import configure_logging

@@ -22,15 +22,15 @@ from pydantic_settings import (
     SettingsConfigDict,
 )
 
-from pilot.sandbox.added_paths import why_hidden
-from pilot.sandbox.network import usable
-from pilot.sandbox.sandbox import SandboxUse
+from pilot.isolation.sandbox.added_paths import why_hidden
+from pilot.isolation.sandbox.network import usable
+from pilot.isolation.sandbox.sandbox import SandboxUse
 from sluice.contracts.common.base import Name
 from sluice.contracts.common.states import ContainerEngine
 from sluice.contracts.common.wording import in_words, names_value, sentence_of
 from sluice.contracts.jobs.resources import Labels, NamedAmounts
 from sluice.contracts.pilots.node_parts import ToldPart
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 def _default_work_dir() -> Path:

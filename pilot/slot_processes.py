@@ -14,8 +14,8 @@ import structlog
 
 from pilot.domain.model import Progress, Token
 from pilot.folders.run_folder import RunFolder
+from pilot.isolation.node.memory_groups import remove_slot_groups
 from pilot.node.engines import ENGINE_VARIABLES, SLOT_LABEL, remove_containers
-from pilot.node.memory_groups import remove_slot_groups
 from pilot.runner.programs.orphans import has_ended, kill_orphans
 from pilot.runner.progress_file import read_slot_progress
 from pilot.runner.protocol import (

@@ -17,6 +17,7 @@ from pilot.domain.model import DrainRequested, ShutdownRequested
 from pilot.domain.prefetch import PrefetchPolicy
 from pilot.folders.pilot_folder import PilotFolder, open_folder
 from pilot.folders.run_folder import RunFolder
+from pilot.isolation.node.memory_groups import find_memory_groups
 from pilot.loops.deadlines import watch_deadlines
 from pilot.loops.heartbeats import send_heartbeats
 from pilot.loops.leasing import request_jobs
@@ -24,7 +25,6 @@ from pilot.loops.reporting import send_reports
 from pilot.loops.takeover import take_over
 from pilot.node.engines import RUN_LABEL, Engine, remove_containers
 from pilot.node.gpus import NodeGpu, find_gpus
-from pilot.node.memory_groups import find_memory_groups
 from pilot.node.resources import DeclaredResources, detect, most_slots, offered
 from pilot.node_isolation import NodeIsolation, find_node_isolation, with_users
 from pilot.reports.file_remover import FileRemover
@@ -39,10 +39,10 @@ from sluice.clients.wms import WmsClient
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.pilots.node_parts import NodePart
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot, SignOff
-from sluice.fit import NodeCapacity
-from sluice.http_clients import http_client
+from sluice.network.http_clients import http_client
 from sluice.pilot_access.auth import PilotAuth
 from sluice.pilot_access.key import PilotKey
+from sluice.scheduling.fit import NodeCapacity
 from sluice.servicekit.running.processes import until_ended
 
 log = structlog.get_logger(__name__)

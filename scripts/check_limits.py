@@ -13,7 +13,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-FOLDERS = ("sluice", "wfms", "dms", "wms", "pilot", "templates", "stack", "tests", "scripts")
+FOLDERS = (
+    "sluice", "bench", "wfms", "dms", "wms", "pilot", "templates", "stack", "tests", "scripts",
+)  # fmt: skip
 MAX_FILE, MEDIAN_FILE, MAX_FUNCTION, MAX_POSITIONAL = 400, 120, 60, 4
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -14,12 +14,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from pilot.node.sandboxes import find_sandbox
-from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Sandbox, SandboxOptions
-from pilot.sandbox.sandbox_instance import SandboxInstance
-from pilot.sandbox.view import View, VisibleFile
+from pilot.isolation.node.sandboxes import find_sandbox
+from pilot.isolation.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox import Sandbox, SandboxOptions
+from pilot.isolation.sandbox.sandbox_instance import SandboxInstance
+from pilot.isolation.sandbox.view import View, VisibleFile
 
 PROGRAM = "/bin/true"
 ENVIRONMENT = {"PATH": os.defpath}

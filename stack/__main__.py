@@ -11,7 +11,7 @@ import uvloop
 from filelock import FileLock, Timeout
 from masstimes.demo_settings import SETTINGS
 
-from sluice.os_errors import sentence_of
+from sluice.text.os_errors import sentence_of
 from stack.compose import WrongComposeFile
 from stack.scenarios import run_bench, run_demo
 from stack.stack import Stack, StackOptions

@@ -8,7 +8,7 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from sluice.contracts.common.wording import sentence_of
-from sluice.os_errors import reason_of
+from sluice.text.os_errors import reason_of
 
 #: The C parser, if PyYAML has it, is ten times faster.
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 import psutil
 
-from sluice.credentials import know_token
+from sluice.network.credentials import know_token
 
 ROOT = Path(__file__).resolve().parents[1]
 #: The file with the token of the system itself.

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from sluice.credentials import forget_token, keep_token
+from sluice.network.credentials import forget_token, keep_token
 from stack.children import Children
 from stack.compose import read_compose
 from stack.control import ControlSocket, described

@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sluice.backoff import pause_after
-from sluice.os_errors import sentence_of
+from sluice.scheduling.backoff import pause_after
+from sluice.text.os_errors import sentence_of
 from stack.children import Children
 from stack.plan import SERVERS, PartKind
 from stack.process_spec import ProcessSpec

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 import structlog
 
-from sluice.garbage_collection import keep_what_is_loaded
+from sluice.process.garbage_collection import keep_what_is_loaded
 from tests.draws import draw_the_same_each_time
 from tests.guard import start_guard
 from tests.needs import leave_out, tell_what_is_missing

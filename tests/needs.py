@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from pilot.node.memory_groups import find_memory_groups
+from pilot.isolation.node.memory_groups import find_memory_groups
 
 ROOT_RIGHTS = "root's rights"
 MEMORY_GROUPS = "control groups for memory"

@@ -43,9 +43,9 @@ from wms.api.times import times_router
 from wms.consumers.tasks import task_consumers, wake_consumer
 from wms.db.gauges import MEASUREMENTS
 from wms.db.tasks.quotas import WAITING
-from wms.domain.matching import PilotNode
-from wms.domain.policies import policy_of
-from wms.domain.rank import RankWeights
+from wms.domain.placement.policies import policy_of
+from wms.domain.scheduling.matching import PilotNode
+from wms.domain.scheduling.rank import RankWeights
 from wms.loops.ready_listener import ReadyListener
 from wms.loops.work import maintenance_loops, split_loops
 from wms.settings import WmsSettings

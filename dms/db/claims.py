@@ -14,7 +14,7 @@ import asyncpg
 
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.servicekit.database import Connection
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 CLAIM_WORK = """
 -- Claim the data set that has waited longest in this state, if it is free and due.

@@ -16,7 +16,7 @@ from sluice.contracts.data.counts import PRODUCED
 from sluice.contracts.data.datasets import Dataset, NewDataset
 from sluice.servicekit.access.ownership import Ownership
 from sluice.servicekit.database import Connection
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Advisory lock under which closing positions are drawn, so that they become visible in order.
 CLOSING_LOCK = 0x534C_434C

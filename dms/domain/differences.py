@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.common.problems import Conflict, Unprocessable
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from sluice.contracts.common.problems import Conflict, NeedsForce, NotFound, Unp
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.append_only import Collect
 from sluice.contracts.data.datasets import Dataset
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class UnknownDataset(NotFound):

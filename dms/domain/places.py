@@ -12,7 +12,7 @@ from sluice.contracts.common.naming import FILE_SYSTEM_NAME_BYTES
 from sluice.contracts.common.plain_paths import stays_inside
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import StorageType
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Longest folder name in bytes: what file systems take, less the prefix of a temporary name.
 LONGEST_FOLDER = 240

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class UnknownStorage(NotFound):

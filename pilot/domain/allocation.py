@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from sluice.contracts.jobs.gpus import Gpu
 from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, PilotTask
-from sluice.fit import Allocation, NodeCapacity, ResourceRequest, fit
+from sluice.scheduling.fit import Allocation, NodeCapacity, ResourceRequest, fit
 
 
 def resource_request_of(task: PilotTask, job: LeasedJob, node: NodeCapacity) -> ResourceRequest:

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from pilot.domain.model import Progress, StopReason, Token
 from sluice.contracts.pilots.pilots import JobToken, LeasedJob, StartedJob
-from sluice.fit import Allocation, ResourceRequest
+from sluice.scheduling.fit import Allocation, ResourceRequest
 
 
 @dataclass(slots=True)

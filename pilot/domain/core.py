@@ -48,7 +48,7 @@ from pilot.domain.supply import Supply
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.contracts.pilots.pilots import Command, Heartbeat, JobToken, Room
-from sluice.fit import BOUNDLESS, Allocation, NodeCapacity
+from sluice.scheduling.fit import BOUNDLESS, Allocation, NodeCapacity
 
 
 class PilotCore:

@@ -1,8 +1,8 @@
 """Pauses in leasing after jobs for which the node's disk had no room."""
 
-from sluice.backoff import pause_after
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport
+from sluice.scheduling.backoff import pause_after
 
 #: Seconds of the first pause and of the longest. Each further failure doubles the pause.
 FIRST_PAUSE, LONGEST_PAUSE = 5.0, 300.0

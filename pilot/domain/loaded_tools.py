@@ -11,7 +11,7 @@ from pilot.domain.assigned_jobs import AssignedJob
 from pilot.domain.slots import Slot, Slots
 from sluice.contracts.jobs.gpus import Gpu
 from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
-from sluice.fit import Allocation, fit
+from sluice.scheduling.fit import Allocation, fit
 
 
 def best_slot(idle: Sequence[Slot], held: AssignedJob, slots: Slots) -> Slot | None:

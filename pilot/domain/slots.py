@@ -13,7 +13,7 @@ from uuid import UUID
 from pilot.domain.assigned_jobs import AssignedJob
 from sluice.contracts.jobs.gpus import Gpu
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
-from sluice.fit import Allocation, fit
+from sluice.scheduling.fit import Allocation, fit
 
 
 @dataclass(slots=True)

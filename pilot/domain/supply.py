@@ -8,7 +8,7 @@ from pilot.domain.model import CurrentTime
 from pilot.domain.prefetch import MeanDuration, PrefetchPolicy, spare_jobs
 from pilot.domain.slots import Slots
 from sluice.contracts.pilots.pilots import Room
-from sluice.fit import Allocation, NodeCapacity
+from sluice.scheduling.fit import Allocation, NodeCapacity
 
 
 @dataclass(frozen=True, slots=True)

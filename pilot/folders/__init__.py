@@ -8,8 +8,8 @@
         runs/<uid>/                one run of the pilot
             journals/              records of attempts (``pilot.reports.journal``)
             held                   the jobs it had after the last lease
-            memory_group           folder of its control groups (``pilot.node.memory_groups``)
-            system/                copies of the node's settings (``pilot.node.system_files``)
+            memory_group           folder of its control groups (see ``memory_groups``)
+            system/                copies of the node's settings (see ``system_files``)
             slots/<pid>-<n>/       work folder of one slot's jobs
             slots/<pid>-spare/     spare files for inputs (``spare_files``)
             phases/<pid>           progress of one slot (``pilot.runner.progress_file``)

@@ -13,7 +13,7 @@ from pilot.folders.deletion import delete_tree
 from pilot.folders.dotless_alias import DotlessAlias
 from pilot.folders.ownership import PASSAGE, PRIVATE
 from pilot.folders.work_folder import WorkFolder
-from pilot.users.slot_user import SlotUser
+from pilot.isolation.users.slot_user import SlotUser
 
 _SLOTS, _SHARED, _PHASES, _DOCUMENTS, _SYSTEM = "slots", "shared", "phases", "documents", "system"
 

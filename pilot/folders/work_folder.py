@@ -9,7 +9,7 @@ from pilot.folders.deletion import delete_tree, empty_folder
 from pilot.folders.dotless_alias import DotlessAlias
 from pilot.folders.ownership import PRIVATE
 from pilot.folders.spare_files import SpareFiles
-from pilot.users.slot_user import SlotUser, let_pass
+from pilot.isolation.users.slot_user import SlotUser, let_pass
 
 #: Folders of a job: inputs, outputs and working directory, temporary files, and its ``/tmp``.
 IN, OUT, TMP, SYSTEM_TMP = _OWN = "in", "out", "tmp", "system-tmp"

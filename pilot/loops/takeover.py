@@ -10,7 +10,7 @@ from pilot.backoff import Backoff
 from pilot.domain.model import Token
 from pilot.domain.reports import lost_with_pilot
 from pilot.folders.run_folder import RunFolder
-from pilot.node.memory_groups import remove_groups
+from pilot.isolation.node.memory_groups import remove_groups
 from pilot.reports.file_remover import FileRemover, files_of
 from pilot.reports.journal import Trace, read_journals
 from pilot.wms_session import WmsSession

@@ -1,6 +1,6 @@
 """Entry point of ``python -m pilot.runner``, the processes of a pilot's slots."""
 
-from sluice.garbage_collection import look_for_none
+from sluice.process.garbage_collection import look_for_none
 
 
 def main() -> None:

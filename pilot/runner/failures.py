@@ -1,11 +1,11 @@
 """Failures of an attempt: their class and a sentence for people."""
 
-from pilot.sandbox.sandbox_instance import SandboxError
-from pilot.users.programs import UserError
+from pilot.isolation.sandbox.sandbox_instance import SandboxError
+from pilot.isolation.users.programs import UserError
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.data.room import FullStorage
 from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull, is_full
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class AttemptError(Exception):

@@ -11,10 +11,10 @@ from uuid import UUID
 from pydantic import Field, TypeAdapter
 
 from pilot.domain.model import StopReason
+from pilot.isolation.node.memory_groups import ControlGroupSettings
+from pilot.isolation.sandbox.sandbox import Sandbox
+from pilot.isolation.users.slot_user import SlotUser
 from pilot.node.engines import Engine
-from pilot.node.memory_groups import ControlGroupSettings
-from pilot.sandbox.sandbox import Sandbox
-from pilot.users.slot_user import SlotUser
 from sluice.contracts.access.secrets import SecretContract, SecretText
 from sluice.contracts.common.base import Contract
 from sluice.contracts.jobs.warm_workers import WarmWorkerState

@@ -18,7 +18,7 @@ from pilot.runner.expressions.javascript import find_javascript
 from pilot.runner.protocol import SLOT_NUMBER, RunnerSettings
 from pilot.runner.signals import leave_ending_to_the_pilot
 from pilot.runner.slot import SlotProcess
-from sluice.garbage_collection import keep_what_is_loaded
+from sluice.process.garbage_collection import keep_what_is_loaded
 from sluice.servicekit.running.logging import configure_logging
 
 log = structlog.get_logger(__name__)

@@ -2,9 +2,9 @@
 
 import sys
 
-from sluice.garbage_collection import keep_what_is_loaded, look_for_none
-from sluice.termination import Terminated, raise_at_termination, tell
-from sluice.visible_text import quoted
+from sluice.process.garbage_collection import keep_what_is_loaded, look_for_none
+from sluice.process.termination import Terminated, raise_at_termination, tell
+from sluice.text.visible_text import quoted
 
 #: Packages of this project. A missing module of these is a bug.
 _OWN = {"sluice", "wms", "dms", "wfms", "pilot"}

@@ -6,6 +6,7 @@ A command imports no other commands, so it starts without waiting for them.
 import importlib
 import inspect
 from importlib.metadata import version
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,51 +14,53 @@ from pydantic import ValidationError
 from typer.core import TyperGroup
 
 from sluice.contracts.common.wording import names_value, sentence_of
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: The module and the function of each command. A group is the ``app`` of its module.
 COMMANDS = {
-    "up": ("sluice.cli.commands.up", "up"),
-    "down": ("sluice.cli.commands.up", "down"),
-    "status": ("sluice.cli.commands.up", "status"),
-    "login": ("sluice.cli.commands.login", "login"),
-    "logout": ("sluice.cli.commands.login", "logout"),
-    "whoami": ("sluice.cli.commands.login", "whoami"),
-    "doctor": ("sluice.cli.commands.doctor", "doctor"),
-    "logs": ("sluice.cli.commands.logs", "logs"),
-    "run": ("sluice.cli.commands.run", "run"),
-    "simulate": ("sluice.cli.commands.simulate", "simulate"),
-    "stats": ("sluice.cli.commands.stats", "stats"),
-    "serve": ("sluice.cli.commands.serve", "serve"),
-    "cwl-runner": ("sluice.cli.commands.cwl_runner", "cwl_runner"),
+    "up": ("sluice.cli.commands.system.up", "up"),
+    "down": ("sluice.cli.commands.system.up", "down"),
+    "status": ("sluice.cli.commands.system.up", "status"),
+    "login": ("sluice.cli.commands.accounts.login", "login"),
+    "logout": ("sluice.cli.commands.accounts.login", "logout"),
+    "whoami": ("sluice.cli.commands.accounts.login", "whoami"),
+    "doctor": ("sluice.cli.commands.system.doctor", "doctor"),
+    "logs": ("sluice.cli.commands.system.logs", "logs"),
+    "run": ("sluice.cli.commands.chains.run", "run"),
+    "simulate": ("sluice.cli.commands.nodes.simulate", "simulate"),
+    "stats": ("sluice.cli.commands.chains.stats", "stats"),
+    "serve": ("sluice.cli.commands.system.serve", "serve"),
+    "cwl-runner": ("sluice.cli.commands.chains.cwl_runner", "cwl_runner"),
 }
 GROUPS = {
-    "setup": "sluice.cli.commands.setup",
-    "template": "sluice.cli.commands.template",
-    "dataset": "sluice.cli.commands.dataset",
-    "period": "sluice.cli.commands.period",
-    "detector-run": "sluice.cli.commands.detector_run",
-    "storage": "sluice.cli.commands.storage",
-    "asset": "sluice.cli.commands.asset",
-    "tool": "sluice.cli.commands.tool",
-    "pipeline": "sluice.cli.commands.pipeline",
-    "user": "sluice.cli.commands.user",
-    "group": "sluice.cli.commands.group",
-    "token": "sluice.cli.commands.token",
-    "secret": "sluice.cli.commands.secret",
-    "chain": "sluice.cli.commands.chain",
-    "task": "sluice.cli.commands.task",
-    "job": "sluice.cli.commands.job",
-    "pilot": "sluice.cli.commands.pilot",
-    "site": "sluice.cli.commands.site",
-    "step": "sluice.cli.commands.step",
-    "ask": "sluice.cli.commands.ask",
-    "limit": "sluice.cli.commands.limit",
-    "queue": "sluice.cli.commands.queue",
-    "attention": "sluice.cli.commands.attention",
-    "audit": "sluice.cli.commands.audit",
-    "bench": "sluice.bench.commands",
+    "setup": "sluice.cli.commands.system.setup",
+    "template": "sluice.cli.commands.templates.template",
+    "dataset": "sluice.cli.commands.data.dataset",
+    "period": "sluice.cli.commands.data.period",
+    "detector-run": "sluice.cli.commands.data.detector_run",
+    "storage": "sluice.cli.commands.data.storage",
+    "asset": "sluice.cli.commands.templates.asset",
+    "tool": "sluice.cli.commands.templates.tool",
+    "pipeline": "sluice.cli.commands.templates.pipeline",
+    "user": "sluice.cli.commands.accounts.user",
+    "group": "sluice.cli.commands.accounts.group",
+    "token": "sluice.cli.commands.accounts.token",
+    "secret": "sluice.cli.commands.accounts.secret",
+    "chain": "sluice.cli.commands.chains.chain",
+    "task": "sluice.cli.commands.chains.task",
+    "job": "sluice.cli.commands.chains.job",
+    "pilot": "sluice.cli.commands.nodes.pilot",
+    "site": "sluice.cli.commands.nodes.site",
+    "step": "sluice.cli.commands.human_tasks.step",
+    "ask": "sluice.cli.commands.human_tasks.ask",
+    "limit": "sluice.cli.commands.nodes.limit",
+    "queue": "sluice.cli.commands.nodes.queue",
+    "attention": "sluice.cli.commands.chains.attention",
+    "audit": "sluice.cli.commands.accounts.audit",
 }
+#: Not in the wheel: in a clone, the folder of benchmarks is beside the package.
+if (Path(__file__).parents[2] / "bench" / "commands.py").exists():
+    GROUPS["bench"] = "bench.commands"
 #: The settings of commands that pass unknown options on to another program.
 _SETTINGS: dict[str, dict[str, Any]] = {
     "cwl-runner": {"allow_extra_args": True, "ignore_unknown_options": True}

@@ -13,12 +13,12 @@ import httpx
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.common.problems import Unprocessable
-from sluice.credentials import headers_for, is_own_system, known_dms, token_for
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.embedded.home import Home
-from sluice.http_clients import http_client
-from sluice.os_errors import reason_of
-from sluice.visible_text import quoted
+from sluice.network.credentials import headers_for, is_own_system, known_dms, token_for
+from sluice.network.http_clients import http_client
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)

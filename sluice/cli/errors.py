@@ -9,9 +9,9 @@ from pydantic import ValidationError
 from sluice.cli.output import err, print_problem
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.wording import names_value, sentence_of
-from sluice.os_errors import sentence_of as os_sentence
 from sluice.storage import BundleError, StorageError
-from sluice.visible_text import quoted
+from sluice.text.os_errors import sentence_of as os_sentence
+from sluice.text.visible_text import quoted
 
 Result = TypeVar("Result")
 

@@ -8,7 +8,7 @@ from sluice.cli.connection import Connection
 from sluice.cli.lookup import SHORTEST, template_called
 from sluice.clients.operator.asking import HumanStepKey
 from sluice.contracts.common.problems import Conflict, NotFound
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 async def find_asking(

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from sluice.contracts.common.problems import Unprocessable
-from sluice.os_errors import reason_of
-from sluice.visible_text import shown_path
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import shown_path
 
 #: Keys that job orders may have for runners. A workflow may have inputs of these names, too.
 RUNNER_KEYS = frozenset({"cwl:tool", "cwlVersion", "id", "$namespaces", "$schemas"})

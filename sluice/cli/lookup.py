@@ -15,7 +15,7 @@ from sluice.contracts.common.wording import did_you_mean
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.pilots.pilot_list import Pilot
 from sluice.contracts.templates.templates import Template, template_label
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: The minimum length of the beginning of a uid.
 SHORTEST = 6

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 def parse_moment(text: str) -> datetime:

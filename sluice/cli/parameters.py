@@ -15,7 +15,7 @@ from sluice.contracts.templates.chain_requirements import DatasetFacts, requires
 from sluice.contracts.templates.matching import bind
 from sluice.contracts.templates.parameters import findings, fits
 from sluice.contracts.templates.plan import Plan
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)

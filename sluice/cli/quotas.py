@@ -6,7 +6,7 @@ import typer
 
 from sluice.cli.output import human_bytes
 from sluice.contracts.access.quotas import UNBOUNDED, Quantity, Quota, Quotas
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 Chains = Annotated[
     str | None, typer.Option(metavar="N|none", help="The maximum number of chains at a time.")

@@ -16,7 +16,7 @@ from sluice.cli.options import HomeOption, JsonOption, UrlOption
 from sluice.cli.output import print_answer
 from sluice.contracts.common.problems import NotAvailable
 from sluice.embedded.home import DEFAULT_HOME
-from sluice.termination import run_until_terminated
+from sluice.process.termination import run_until_terminated
 
 Result = TypeVar("Result")
 

@@ -7,7 +7,7 @@ from typing import Any, TextIO
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
 from rich.segment import Segment
 
-from sluice.visible_text import visible
+from sluice.text.visible_text import visible
 
 
 def console(**options: Any) -> Console:

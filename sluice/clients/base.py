@@ -27,10 +27,10 @@ from sluice.contracts.common.problems import (
     Unprocessable,
 )
 from sluice.contracts.common.wording import first_fault
+from sluice.network.proxies import direct_connection_note
 from sluice.old_release import is_unknown_route, too_old_text
-from sluice.os_errors import reason_of
-from sluice.proxies import direct_connection_note
-from sluice.visible_text import quoted
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted
 
 AnswerT = TypeVar("AnswerT", bound=BaseModel)
 

@@ -20,7 +20,7 @@ from multiprocessing.context import ForkServerProcess
 from sluice.contracts.common.problems import Finding, NotAvailable
 from sluice.cwl.compiler import Compiled, CompiledUpload, compile_upload
 from sluice.cwl.reading.uploads import Upload
-from sluice.os_errors import reason_of
+from sluice.text.os_errors import reason_of
 
 #: The limits of a compilation in seconds of processor time and of wall-clock time.
 MAX_CPU_SECONDS, MAX_SECONDS = 30, 90.0

@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
 
-from sluice.credentials import URL
 from sluice.cwl_runner.client_lease import ClientLease
 from sluice.cwl_runner.outputs import put_out
 from sluice.cwl_runner.plain_errors import PlainErrors
@@ -20,8 +19,9 @@ from sluice.cwl_runner.rest import RequestRefusedError, Rest
 from sluice.cwl_runner.session import FAILURES, RunnerSession
 from sluice.cwl_runner.single_tool import NeedsFullReader, read_simple
 from sluice.embedded.home import DEFAULT_HOME, Home
-from sluice.os_errors import reason_of
-from sluice.termination import SIGNAL_STATUS, Terminated, raise_at_termination, tell
+from sluice.network.credentials import URL
+from sluice.process.termination import SIGNAL_STATUS, Terminated, raise_at_termination, tell
+from sluice.text.os_errors import reason_of
 
 _WRONG = 2
 

@@ -37,8 +37,8 @@ from sluice.cwl_runner.warm import (
     staying,
     warm_of,
 )
-from sluice.cwltool_types import take_types_from_the_newest
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
+from sluice.tools.cwltool_types import take_types_from_the_newest
 
 _CUDA = "http://commonwl.org/cwltool#CUDARequirement"
 #: The logger of cwltool, which cwltool's options control.

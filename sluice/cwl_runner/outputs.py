@@ -10,7 +10,7 @@ from typing import Any
 
 from sluice.cwl_runner.values import source_path
 from sluice.storage import location_of
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class OutputPathOccupied(ValueError):

@@ -7,10 +7,15 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote, urlencode, urlsplit
 
-from sluice.credentials import headers_for
+from sluice.network.credentials import headers_for
+from sluice.network.proxies import (
+    UnusableProxy,
+    direct_connection_note,
+    proxy_for,
+    without_password,
+)
 from sluice.old_release import is_unknown_route, too_old_text
-from sluice.os_errors import reason_of
-from sluice.proxies import UnusableProxy, direct_connection_note, proxy_for, without_password
+from sluice.text.os_errors import reason_of
 
 _TIMEOUT = 60.0
 _HTTPS_PORT = 443

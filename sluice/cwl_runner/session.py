@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from sluice.backoff import pause_after
 from sluice.contracts.common.naming import delivered_name
 from sluice.contracts.common.states import JobState
 from sluice.cwl_runner.client_lease import ClientLease
@@ -19,6 +18,7 @@ from sluice.cwl_runner.rest import RequestRefusedError, Rest
 from sluice.cwl_runner.template import InvocationNeeds
 from sluice.cwl_runner.values import source_path, to_json, with_files_placed
 from sluice.cwl_runner.wait_reasons import RunWaits
+from sluice.scheduling.backoff import pause_after
 from sluice.storage import (
     BundleError,
     FileMissing,
@@ -30,7 +30,7 @@ from sluice.storage import (
     put_bytes,
     unpack,
 )
-from sluice.visible_text import visible
+from sluice.text.visible_text import visible
 
 #: Errors that end a run; the text of each is a sentence.
 FAILURES = (RequestRefusedError, StorageError, BundleError, OSError, ValueError)

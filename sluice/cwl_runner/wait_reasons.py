@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable
 
 from sluice.cwl_runner.rest import RequestRefusedError, Rest
-from sluice.stalled_steps import LONG_WAIT, is_stalled, reason_in
+from sluice.scheduling.stalled_steps import LONG_WAIT, is_stalled, reason_in
 
 _NOT_FOUND = 404
 

@@ -20,8 +20,8 @@ from sluice.contracts.common.wording import sentence_of
 from sluice.contracts.jobs.needs import Warm
 from sluice.cwl_runner.checkpoints import checkpoint_of
 from sluice.cwl_runner.template import InvocationNeeds
-from sluice.visible_text import quoted
-from sluice.warm_rules import ENVIRONMENT, NO_COMMAND, REFUSED, STDIN, is_worked_out
+from sluice.text.visible_text import quoted
+from sluice.tools.warm_rules import ENVIRONMENT, NO_COMMAND, REFUSED, STDIN, is_worked_out
 
 #: The namespace of the field in loaded documents, and of inner keys that have the prefix.
 _NAMESPACE = "urn:sluice:cwl:"

@@ -9,9 +9,9 @@ from contextlib import suppress
 from starlette.types import ASGIApp
 
 from sluice.contracts.access.access import Role
-from sluice.credentials import forget_token, keep_token
 from sluice.embedded.home import Home
 from sluice.embedded.services import kept
+from sluice.network.credentials import forget_token, keep_token
 from sluice.servicekit.access.account_authentication import AccountAuthentication
 from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.principal import Person, PilotCaller

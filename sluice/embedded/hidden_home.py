@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sluice.storage import local_path
-from sluice.visible_paths import SYSTEM, VisiblePaths, visible_paths, within
+from sluice.tools.visible_paths import SYSTEM, VisiblePaths, visible_paths, within
 
 
 class VisibleHomeError(OSError):

@@ -10,7 +10,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from sluice.contracts.common.states import StorageType
-from sluice.credentials import know_token
+from sluice.network.credentials import know_token
 from sluice.servicekit.running.processes import lives
 
 #: The default folder.

@@ -6,7 +6,7 @@ import socket
 import httpx
 
 from sluice.embedded.readiness import READY_PATH
-from sluice.http_clients import http_client
+from sluice.network.http_clients import http_client
 
 _PATIENCE = 2.0
 LOOPBACK = "127.0.0.1"

@@ -13,11 +13,11 @@ from types import MappingProxyType
 import httpx
 
 from sluice.contracts.common.numbers import counted
-from sluice.credentials import headers_for
 from sluice.embedded.home import PRIVATE, Home, RunningSystem
 from sluice.embedded.home_space import has_no_room, no_room_text
 from sluice.embedded.users import SystemUser
-from sluice.http_clients import send_request
+from sluice.network.credentials import headers_for
+from sluice.network.http_clients import send_request
 from sluice.servicekit.running.processes import lives
 
 #: Seconds for a detached system to start, to stop before it is killed, and to stop if the user

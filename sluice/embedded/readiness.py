@@ -6,7 +6,7 @@ from typing import Any
 
 import httpx
 
-from sluice.http_clients import send_request
+from sluice.network.http_clients import send_request
 
 #: States of a pilot. Any other text says why it does not run.
 OK, STARTING = "ok", "starting"

@@ -10,9 +10,9 @@ from typing import Any
 
 from cryptography.fernet import Fernet
 
-from sluice.credentials import write_private
 from sluice.embedded.hidden_home import storage_places
 from sluice.embedded.home import Home
+from sluice.network.credentials import write_private
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.settings import ServiceSettings

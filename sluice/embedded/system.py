@@ -31,7 +31,7 @@ from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.readiness import OK, PILOTS, READY_PATH, REFUSED, STARTING
 from sluice.embedded.services import SERVICES, build_service, hidden_storage_folders
 from sluice.embedded.watch import watch_home
-from sluice.garbage_collection import keep_what_is_loaded, look_for_none
+from sluice.process.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.servicekit.access.authentication_setup import open_to_anybody
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.lifecycle import Component, cancel_and_wait, start_all, stop_all

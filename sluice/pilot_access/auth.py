@@ -9,7 +9,7 @@ import httpx
 
 from sluice.clients.base import API
 from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
-from sluice.credentials import read_token
+from sluice.network.credentials import read_token
 from sluice.pilot_access.key import PilotKey
 
 

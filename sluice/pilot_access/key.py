@@ -9,7 +9,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
 
 from sluice.contracts.access.access import PILOT_PROOF, PILOT_PROOF_ALGORITHM
-from sluice.credentials import write_private
+from sluice.network.credentials import write_private
 
 _CURVE: Final = "Ed25519"
 

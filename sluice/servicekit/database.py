@@ -22,10 +22,10 @@ import orjson
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import NotAvailable, Unprocessable
 from sluice.contracts.messages import CloudEvent, extra_attributes
-from sluice.os_errors import reason_of
 from sluice.servicekit.audit.request import request_now
 from sluice.servicekit.audit.rows import note_change
 from sluice.servicekit.running.clock import Clock, SystemClock
+from sluice.text.os_errors import reason_of
 
 if TYPE_CHECKING:
     from asyncpg.pool import PoolConnectionProxy

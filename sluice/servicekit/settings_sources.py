@@ -24,7 +24,7 @@ from pydantic_settings import (
 )
 
 from sluice.contracts.common.wording import sentence_of
-from sluice.os_errors import reason_of
+from sluice.text.os_errors import reason_of
 
 #: Environment variables that name the other sources.
 SECRETS_DIR = "SLUICE_SECRETS_DIR"

@@ -10,11 +10,11 @@ from typing import Any
 import httpx
 
 from sluice.contracts.common.problems import Conflict, NotAvailable
-from sluice.http_clients import http_client
-from sluice.os_errors import reason_of
+from sluice.network.http_clients import http_client
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.transport.rabbitmq_definitions import User, definitions, password_hash
 from sluice.setup.logins import ServiceLogin
+from sluice.text.os_errors import reason_of
 
 #: Bytes of salt before the digest in RabbitMQ's password hashes.
 SALT = 4

@@ -9,7 +9,7 @@ from pydantic_settings import SettingsConfigDict
 
 from sluice.servicekit.settings import Addresses, env_prefix
 from sluice.servicekit.settings_sources import LayeredSettings, WrongSettings, load_settings
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 SERVICES = tuple(Addresses().by_service())
 

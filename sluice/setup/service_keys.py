@@ -12,7 +12,7 @@ from filelock import FileLock
 from joserfc.jwk import OKPKey
 
 from sluice.contracts.access.access import CallingService
-from sluice.credentials import write_private
+from sluice.network.credentials import write_private
 from sluice.servicekit.access.service_keys import key_files, read_keys
 from sluice.servicekit.settings import short_name
 

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from sluice.os_errors import reason_of
 from sluice.storage.copying import PIECE, sparse_writer
 from sluice.storage.places import location_of, path_of_location
 from sluice.storage.values import MAX_FOLDERS, flaw_in
-from sluice.visible_text import quoted
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted
 
 VALUE = "value.json"
 #: The largest value that is read, in bytes.

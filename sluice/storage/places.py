@@ -5,7 +5,7 @@ import posixpath
 from urllib.parse import quote, unquote, urlsplit
 
 from sluice.storage.errors import OutsideStorage
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _FILE = "file://"
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import fsspec
 
-from sluice.os_errors import reason_of
 from sluice.storage.checksums import ANY, Content, going_on, require_same, require_size, stream
 from sluice.storage.copying import sparse_writer
 from sluice.storage.entries import Entry, Stored, temporary_name
 from sluice.storage.errors import NoFile, StorageError, StorageUnavailable, from_os_error
+from sluice.text.os_errors import reason_of
 
 #: The protocols of fsspec for files of this machine.
 _LOCAL = {"file", "local"}

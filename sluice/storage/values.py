@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 from urllib.parse import urlsplit
 
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: The limit of nested lists and objects. cwltool supports twice as many.
 MAX_NESTED = 256

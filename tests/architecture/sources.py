@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 SERVICES = ("dms", "wms", "wfms/operator", "wfms/intake", "wfms/chains", "wfms/watcher", "wfms/ask")
-PRODUCT = ("sluice", "dms", "wms", "wfms", "pilot")
+PRODUCT = ("sluice", "bench", "dms", "wms", "wfms", "pilot")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,11 @@
-"""Growing pauses are computed in one place: ``sluice.backoff.pause_after``."""
+"""Growing pauses are computed in one place: ``sluice.scheduling.backoff.pause_after``."""
 
 import ast
 from collections.abc import Iterator
 
 from tests.architecture.sources import PRODUCT, Source, sources
 
-HOME = "sluice/backoff.py"
+HOME = "sluice/scheduling/backoff.py"
 
 
 def growing_pauses(source: Source) -> Iterator[str]:

@@ -10,7 +10,7 @@ from pilot.settings import PilotSettings
 from sluice.servicekit.database import SESSION
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from tests.architecture.sources import ROOT
-from wms.domain.capacity import KEPT, PATIENCE
+from wms.domain.scheduling.capacity import KEPT, PATIENCE
 from wms.settings import WmsSettings
 
 PAGE = (ROOT / "docs/explanation/how-it-works.md").read_text(encoding="utf-8")

@@ -8,7 +8,7 @@ from tests.architecture.sources import PRODUCT, Source, sources
 #: quickly and asks the central module for the proxy; requests within the process; OpenID Connect,
 #: which gets its connection from the central module; and a crawler, which sends no token.
 MAKERS = {
-    "sluice/http_clients.py",
+    "sluice/network/http_clients.py",
     "sluice/cwl_runner/rest.py",
     "sluice/servicekit/running/service_clients.py",
     "templates/masstimes/masstimes/polite.py",
@@ -34,7 +34,7 @@ def clients_made(found: tuple[Source, ...]) -> list[str]:
 def test_only_known_modules_make_http_clients() -> None:
     made = clients_made(sources(*PRODUCT, "stack", "templates"))
     assert [place for place in made if place.partition(":")[0] not in MAKERS] == []
-    assert any(place.startswith("sluice/http_clients.py:") for place in made)
+    assert any(place.startswith("sluice/network/http_clients.py:") for place in made)
 
 
 def test_http_client_made_elsewhere_is_found() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("dms", "pilot", "sluice", "stack", "templates", "wfms", "wms")
+PACKAGES = ("bench", "dms", "pilot", "sluice", "stack", "templates", "wfms", "wms")
 #: Exceptions of the operating system, which ``sentence_of`` and ``reason_of`` describe.
 SYSTEM_ERRORS = frozenset(
     {"OSError", "FileNotFoundError", "PermissionError", "FileExistsError", "NotADirectoryError"}
@@ -26,7 +26,7 @@ _SPELLED = frozenset(map(ord, "ra"))
 #: the file that rewords pydantic's messages.
 SPELLED_FOR_PYTHON = frozenset(
     {
-        "pilot/sandbox/bare_python.py",
+        "pilot/isolation/sandbox/bare_python.py",
         "sluice/contracts/common/wording.py",
         "sluice/servicekit/web/http.py",
         "wfms/ask/usecases/import_items.py",
@@ -69,7 +69,7 @@ def sources() -> Iterator[tuple[str, ast.Module]]:
 
 def test_messages_describe_errors_of_the_operating_system() -> None:
     found = [
-        f"{name}:{line}: use sluice.os_errors.sentence_of or reason_of"
+        f"{name}:{line}: use sluice.text.os_errors.sentence_of or reason_of"
         for name, tree in sources()
         if name not in OWN_SENTENCES
         for line in shown_system_errors(tree)
@@ -86,7 +86,7 @@ def test_system_error_in_an_f_string_is_found() -> None:
 
 def test_messages_quote_values_in_one_style() -> None:
     found = [
-        f"{name}:{line}: use sluice.visible_text.quoted or"
+        f"{name}:{line}: use sluice.text.visible_text.quoted or"
         " sluice.contracts.common.wording.sentence_of"
         for name, tree in sources()
         if name not in SPELLED_FOR_PYTHON and not name.startswith(PACKS)

@@ -31,9 +31,7 @@ ENUMS = [
 NAMES = frozenset(str(member) for enum in ENUMS if enum not in WORDS for member in enum)
 
 #: File → why it may spell state names.
-EXEMPT = {
-    "sluice/bench/bookkeeping.py": ("the benchmark's counterpart is a plain table of its own")
-}
+EXEMPT = {"bench/bookkeeping.py": ("the benchmark's counterpart is a plain table of its own")}
 
 #: Folder of tests → why it may spell state names.
 EXEMPT_TESTS = {

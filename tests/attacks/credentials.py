@@ -11,7 +11,7 @@ import asyncpg
 import httpx
 
 from sluice.contracts.access.access import CallingService, Role
-from sluice.credentials import headers_for, token_for
+from sluice.network.credentials import headers_for, token_for
 from sluice.servicekit.access.service_keys import ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner
 from sluice.servicekit.access.tokens import PilotTokens

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from pilot.node.memory_groups import find_memory_groups
+from pilot.isolation.node.memory_groups import find_memory_groups
 from sluice.contracts.jobs.needs import Resources
 from tests.unit.pilot.sandboxes import found_sandbox
 

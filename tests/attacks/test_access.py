@@ -17,7 +17,7 @@ import pytest
 
 from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER, Role
 from sluice.contracts.common.states import AttemptOutcome
-from sluice.credentials import token_for
+from sluice.network.credentials import token_for
 from sluice.pilot_access.key import PilotKey
 from tests.architecture.sources import ROOT
 from tests.attacks.credentials import CREDENTIALS, asked, bearer, cookie, given

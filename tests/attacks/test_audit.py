@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from sluice.cli.app import command_line
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.states import DatasetState
-from sluice.credentials import token_for
+from sluice.network.credentials import token_for
 from tests.attacks.credentials import asked, bearer
 from tests.attacks.two_groups import Member, got, member
 from tests.e2e.systems import LiveSystem, live_system

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from sluice.cli.app import command_line
-from sluice.credentials import token_for
+from sluice.network.credentials import token_for
 from tests.attacks.credentials import asked, bearer
 from tests.attacks.two_groups import Member, bring_in, chains_of, got, member
 from tests.e2e.systems import LiveSystem, live_system

@@ -20,8 +20,8 @@ import psutil
 import pytest
 
 from sluice.contracts.jobs.logs import LiveLog
-from sluice.credentials import headers_for
 from sluice.embedded.services import SERVICES
+from sluice.network.credentials import headers_for
 from stack.postgres import binaries
 from tests.e2e.commands import sluice
 from tests.e2e.systems import LiveSystem, live_system

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from pilot.users.slot_user import let_pass
+from pilot.isolation.users.slot_user import let_pass
 from tests.attacks.rooms import OPEN
 from tests.attacks.tools import limits, network, next_job
 from tests.attacks.tools.attack import Attack

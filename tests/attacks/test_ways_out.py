@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pilot.node.sandboxes import with_network
+from pilot.isolation.node.sandboxes import with_network
 from tests.attacks.ways_out import GROUPS, OWN
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.sandboxes import found_sandbox

@@ -13,11 +13,11 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
-from pilot.sandbox.network import UserNetwork
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Sandbox, SandboxOptions
-from pilot.sandbox.sandbox_instance import SandboxInstance
-from pilot.sandbox.view import View
+from pilot.isolation.sandbox.network import UserNetwork
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox import Sandbox, SandboxOptions
+from pilot.isolation.sandbox.sandbox_instance import SandboxInstance
+from pilot.isolation.sandbox.view import View
 
 OWN, GROUPS = "198.51.100.7", ("239.1.2.3", "224.0.0.251")
 _PORT = 5353

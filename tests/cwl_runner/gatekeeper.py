@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from sluice.credentials import forget_token, keep_token, token_for
-from sluice.http_clients import send_request
+from sluice.network.credentials import forget_token, keep_token, token_for
+from sluice.network.http_clients import send_request
 
 #: Method and path → the status of a refusal, 0 for a closed connection, None to forward.
 Rule = Callable[[str, str], int | None]

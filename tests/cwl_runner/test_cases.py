@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from sluice.contracts.common.states import DatasetState, DatasetType
-from sluice.credentials import headers_for
+from sluice.network.credentials import headers_for
 from tests.cwl_runner.gatekeeper import gatekeeper
 from tests.processes import running
 from tests.waiting import eventually

@@ -18,7 +18,7 @@ from dms.domain.storage_urls import contains_url, read_roots
 from pilot.settings import PilotSettings
 from scripts.docs.services import app_of, settings_class
 from sluice.cli.app import command_line
-from sluice.cli.commands.serve import PACKAGES, ServiceName
+from sluice.cli.commands.system.serve import PACKAGES, ServiceName
 from sluice.contracts.common.base import Contract
 from sluice.servicekit.sealing import SealingSettings
 from sluice.servicekit.settings import Addresses, ServiceSettings
@@ -34,7 +34,7 @@ from tests.deploy.composition import Composition
 
 #: Services that run several instances, as a single one would be a point of failure.
 SEVERAL = {"wms", "chains"}
-#: ``sluice.cli.connection`` and ``sluice.credentials`` read these variables.
+#: ``sluice.cli.connection`` and ``sluice.network.credentials`` read these variables.
 CLIENT_VARIABLES = {"SLUICE_DMS_URL", "SLUICE_TOKEN_FILE"}
 URL = re.compile(r"(\w+)://(?:[^@/]*@)?([\w.-]+):(\d+)")
 #: Ports of services that are not built here.

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 import pytest
 
-from sluice.bench.latency import bench_latency
-from sluice.bench.maps import bench_maps
-from sluice.bench.result import BenchResult
-from sluice.bench.size import bench_size
+from bench.latency import bench_latency
+from bench.maps import bench_maps
+from bench.result import BenchResult
+from bench.size import bench_size
 
 
 @pytest.mark.long("a person who runs the benchmarks sees whether they work")

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from sluice.contracts.common.states import DatasetState
-from sluice.credentials import headers_for
+from sluice.network.credentials import headers_for
 from tests.e2e.commands import SLUICE, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem
 from tests.waiting import eventually

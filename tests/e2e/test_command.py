@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from sluice.contracts.common.states import ChainState
-from sluice.credentials import headers_for
+from sluice.network.credentials import headers_for
 from tests.e2e.commands import interrupted, sluice, write_texts, write_workflow
 from tests.e2e.systems import LiveSystem, home_folder
 from tests.waiting import eventually

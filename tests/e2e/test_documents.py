@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from sluice.cli.connection import running_url
-from sluice.credentials import headers_for, token_for
+from sluice.network.credentials import headers_for, token_for
 from tests.e2e.documents import ROOT, Reader, commands, shown
 from tests.e2e.stack_system import StackSystem
 from tests.waiting import eventually

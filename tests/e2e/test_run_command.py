@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.bench.chain_run import carry_template
+from bench.chain_run import carry_template
 from sluice.cli.watch.wait_reasons import StepNeverFits
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import NewTemplate

@@ -13,7 +13,7 @@ from sluice.contracts.chains.attention import NoticeList, Subject
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.common.states import ChainState, DatasetState, StepState
 from sluice.contracts.data.datasets import FilePage
-from sluice.credentials import headers_for
+from sluice.network.credentials import headers_for
 from tests.e2e.conftest import Scene
 from tests.e2e.spd_runs import FinishedChain, GeneratedRun, carry_runs, follow_runs, generate_run
 from tests.e2e.systems import System

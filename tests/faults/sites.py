@@ -18,7 +18,7 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.common.states import PilotState
 from sluice.contracts.pilots.sites import NewSite
-from sluice.credentials import write_private
+from sluice.network.credentials import write_private
 from tests.e2e.systems import NO_CONTAINERS
 from tests.faults.asking import NothingToStrike, WentWrong, insist, until
 from tests.faults.schedule import GUEST, PARTNER, SITES

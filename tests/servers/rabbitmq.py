@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import httpx
 
-from sluice.http_clients import send_request
+from sluice.network.http_clients import send_request
 from stack.ports import free_ports
 from stack.rabbitmq import BINARIES, SERVER, BrokerPlace
 from tests.waiting import wait_until

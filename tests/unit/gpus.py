@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from sluice.contracts.jobs.gpus import Gpu
-from sluice.fit import NOTHING, NodeCapacity
+from sluice.scheduling.fit import NOTHING, NodeCapacity
 
 
 def gpu(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sluice.backoff import pause_after
+from sluice.scheduling.backoff import pause_after
 
 
 def test_pauses_double_up_to_the_longest_pause() -> None:

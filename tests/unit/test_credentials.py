@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.credentials import (
+from sluice.network.credentials import (
     find_login,
     forget_login,
     forget_token,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.contracts.jobs.gpus import Gpu, GpuNeeds, version_key
-from sluice.fit import (
+from sluice.scheduling.fit import (
     BOUNDLESS,
     Allocation,
     GpuPart,

@@ -5,7 +5,7 @@ import sys
 
 PROGRAM = """
 import gc
-from sluice.garbage_collection import keep_what_is_loaded, look_for_none
+from sluice.process.garbage_collection import keep_what_is_loaded, look_for_none
 look_for_none()
 print(gc.isenabled())
 keep_what_is_loaded()

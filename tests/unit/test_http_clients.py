@@ -12,12 +12,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from sluice import http_clients
 from sluice.clients.wms import WmsClient
 from sluice.contracts.common.problems import NotAvailable, ServiceError
 from sluice.cwl_runner.rest import Rest
-from sluice.http_clients import http_client, send_request, trusted_authorities
-from sluice.proxies import UnusableProxy, proxy_for
+from sluice.network import http_clients
+from sluice.network.http_clients import http_client, send_request, trusted_authorities
+from sluice.network.proxies import UnusableProxy, proxy_for
 from tests.servers.certificates import Authority
 from tests.servers.recorded_requests import Proxy, recording_proxy, recording_server
 

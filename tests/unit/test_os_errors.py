@@ -9,7 +9,7 @@ import typer
 import yaml
 
 from sluice.cli.errors import plain_errors
-from sluice.os_errors import reason_of, sentence_of
+from sluice.text.os_errors import reason_of, sentence_of
 
 
 def test_message_names_the_file_and_the_reason(tmp_path: Path) -> None:

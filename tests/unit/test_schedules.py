@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.schedules import (
+from sluice.scheduling.schedules import (
     WrongScheduleError,
     check_schedule,
     check_zone,

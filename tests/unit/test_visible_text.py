@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from sluice.visible_text import MAX_SHOWN, quoted, visible, visible_line, visible_order
+from sluice.text.visible_text import MAX_SHOWN, quoted, visible, visible_line, visible_order
 
 _CONTROLS = "".join(
     char for char in map(chr, range(0x3000)) if unicodedata.category(char) in ("Cc", "Zl", "Zp")

@@ -5,7 +5,7 @@ from sluice.contracts.common.problems import (
     ServiceError,
     Unprocessable,
 )
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Running chains that a message lists; the rest is only counted.
 MAX_NAMED = 20

@@ -548,7 +548,7 @@ CREATE TABLE second_attempts (
 CREATE INDEX second_attempts_by_task ON second_attempts (task_uid);
 
 -- By kind of work (the step of a template) and worker (a pilot's name and host, so that it outlives
--- the pilot): how long its jobs take, and how many fail. See wms/domain/worker_times.py.
+-- the pilot): how long its jobs take, and how many fail. See wms/domain/scheduling/worker_times.py.
 CREATE TABLE worker_times (
     template text NOT NULL,
     step text NOT NULL,

@@ -10,9 +10,9 @@ from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.resources import named_in_words
 from sluice.contracts.jobs.steps import StepPriority, off_in_words
 from sluice.contracts.jobs.tasks import Job, TaskStatus
-from sluice.fit import gpus_in_words, why_unsuited
-from wms.domain.limits import UsingStep
-from wms.domain.matching import (
+from sluice.scheduling.fit import gpus_in_words, why_unsuited
+from wms.domain.scheduling.limits import UsingStep
+from wms.domain.scheduling.matching import (
     ENGINES,
     USERS,
     Demand,

@@ -6,8 +6,8 @@ from typing import Any
 from uuid import UUID
 
 from sluice.contracts.jobs.tasks import Task
-from wms.domain.flow import inputs_that_come
-from wms.domain.tree_merge import level_of
+from wms.domain.splitting.flow import inputs_that_come
+from wms.domain.splitting.tree_merge import level_of
 
 #: A job's inputs, as they are stored.
 Inputs = Sequence[Mapping[str, Any]]

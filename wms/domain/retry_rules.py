@@ -4,9 +4,9 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from sluice.backoff import pause_after
 from sluice.contracts.common.states import ErrorClass, JobState
 from sluice.contracts.templates.plan import Hopeless
+from sluice.scheduling.backoff import pause_after
 
 #: Seconds: longest pause between two attempts.
 MAX_DELAY = 3600.0

@@ -10,8 +10,8 @@ from uuid import UUID
 from sluice.contracts.jobs.gpus import LEAST_SHARE, GpuNeeds
 from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.pilots import NodeResources
-from wms.domain.matching import Demand, PilotNode, misfit
-from wms.domain.placement import Kind, Place
+from wms.domain.placement.policy import Kind, Place
+from wms.domain.scheduling.matching import Demand, PilotNode, misfit
 from wms.simulation.draws import draw_from
 from wms.simulation.errors import WrongScenario
 from wms.simulation.files import Files, Row

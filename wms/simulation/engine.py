@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 from random import Random
 from typing import Protocol
 
-from wms.domain.placement import Place, Policy
+from wms.domain.placement.policy import Place, Policy
 from wms.simulation.arrival_queue import ArrivalQueue
 from wms.simulation.world import Node, SimulatedPage, SimulatedSlot, Work
 

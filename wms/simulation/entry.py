@@ -13,9 +13,9 @@ from pydantic import ValidationError
 from sluice.contracts.common.wording import sentence_of
 from sluice.contracts.jobs.simulation import KindTimes, SimulationResult
 from sluice.contracts.jobs.times import Spread
-from sluice.os_errors import reason_of
-from sluice.visible_text import quoted
-from wms.domain.policies import policy_of
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted
+from wms.domain.placement.policies import policy_of
 from wms.simulation.arrival_queue import ArrivalQueue
 from wms.simulation.build import (
     build_arrivals,

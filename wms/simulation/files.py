@@ -6,8 +6,8 @@ from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 
-from sluice.os_errors import reason_of
-from sluice.visible_text import quoted
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted
 from wms.simulation.errors import WrongScenario
 
 #: The first column of a table: when a page arrives.

@@ -12,7 +12,7 @@ from sluice.contracts.common.wording import in_words
 from sluice.contracts.jobs.gpus import MAX_GPUS_PER_JOB
 from sluice.contracts.jobs.resources import Labels, WantedLabels
 from sluice.contracts.jobs.simulation import PolicyName
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 Seconds = Annotated[float, Field(ge=0.0, le=1e9, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0.0, le=1e9, allow_inf_nan=False)]

@@ -4,7 +4,7 @@ from array import array
 from collections import deque
 from dataclasses import dataclass, field
 
-from wms.domain.placement import Kind, Place
+from wms.domain.placement.policy import Kind, Place
 from wms.simulation.draws import Draw
 
 #: Tolerance for sums of fractions of cores.

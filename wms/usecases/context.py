@@ -9,11 +9,11 @@ from sluice.contracts.jobs.times import Timeline
 from sluice.servicekit.database import Database
 from wms.db.pilots.worker_times import Stragglers
 from wms.db.tasks.task_cache import TaskCache
-from wms.domain.loading import KindFacts
-from wms.domain.matching import PilotNode
-from wms.domain.placement import Policy
-from wms.domain.rank import RankWeights
-from wms.domain.reward_rate import RewardRate
+from wms.domain.placement.loading import KindFacts
+from wms.domain.placement.policy import Policy
+from wms.domain.placement.reward_rate import RewardRate
+from wms.domain.scheduling.matching import PilotNode
+from wms.domain.scheduling.rank import RankWeights
 from wms.domain.times import Samples
 from wms.metrics import WmsMetrics
 from wms.usecases.leasing.other_workers import OtherWorkers

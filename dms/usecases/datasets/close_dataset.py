@@ -25,7 +25,7 @@ from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.messages import DATASET_CLOSED, DatasetClosed
 from sluice.servicekit.database import Database, Transaction
 from sluice.servicekit.running.logging import log_ids
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Data sets closed in one transaction.
 BATCH = 100

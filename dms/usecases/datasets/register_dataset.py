@@ -28,7 +28,7 @@ from sluice.servicekit.access.ownership import ownership
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection
 from sluice.storage import StorageUnavailable
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 async def register_dataset(

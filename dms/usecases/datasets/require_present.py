@@ -8,7 +8,7 @@ from dms.domain.errors import UnknownDataset
 from sluice.contracts.access.owners import Visibility
 from sluice.contracts.common.problems import Forbidden
 from sluice.servicekit.database import Connection, Database
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 async def require_present(

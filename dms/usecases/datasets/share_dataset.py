@@ -16,7 +16,7 @@ from sluice.contracts.data.datasets import Dataset
 from sluice.servicekit.access.ownership import require_member
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Database
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class NothingToShare(Conflict):

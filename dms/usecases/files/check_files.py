@@ -12,7 +12,7 @@ from dms.usecases.files.file_reads import FileReads
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.data.datasets import NewFile
 from sluice.storage import StorageUnavailable, local_path
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: What is wrong with files, by name.
 Faults = Mapping[str, str]

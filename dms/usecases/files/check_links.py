@@ -4,7 +4,7 @@ from dms.domain.places import OutsideStorages, StoragePlace
 from dms.domain.storage_errors import StorageDisabled
 from dms.usecases.files.check_folder import require_same_folder
 from sluice.storage import StorageUnavailable, inside_by_name, through_link, within
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 def require_no_link(place: StoragePlace, *, subject: str, plain: set[str] | None = None) -> None:

@@ -32,7 +32,7 @@ from sluice.storage import (
     StorageUnavailable,
     local_path,
 )
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 

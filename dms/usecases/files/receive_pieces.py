@@ -39,7 +39,7 @@ from sluice.storage import (
     piece_of,
 )
 from sluice.storage.checksums import Content
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 ResultT = TypeVar("ResultT")
 

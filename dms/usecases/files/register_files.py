@@ -49,7 +49,7 @@ from sluice.contracts.messages import RegisterFiles
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.database import Connection, Database, Transaction
 from sluice.servicekit.running.logging import log_ids
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 async def register_files(

@@ -15,13 +15,13 @@ from dms.domain.errors import NoStorage
 from dms.domain.places import OutsideStorages
 from dms.usecases.context import DmsContext
 from dms.usecases.uploads.find_lost_file import UploadImpossible
-from sluice.backoff import pause_after
 from sluice.contracts.common.problems import NotAvailable
-from sluice.os_errors import reason_of
+from sluice.scheduling.backoff import pause_after
 from sluice.servicekit.database import TRANSIENT_ERRORS
 from sluice.servicekit.running.lifecycle import cancel_and_wait
 from sluice.servicekit.running.logging import log_ids
 from sluice.storage import OutsideStorage, StorageError
+from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 

@@ -14,7 +14,7 @@ from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.messages import ReleaseFiles
 from sluice.servicekit.database import Connection, Transaction
 from sluice.servicekit.running.logging import log_ids
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class NotIntermediate(Unprocessable):

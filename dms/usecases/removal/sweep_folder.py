@@ -19,7 +19,7 @@ from dms.usecases.removal.remove_copies import remove_copies
 from sluice.contracts.common.naming import written_by_attempt
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.storage import Entry, is_temporary
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 

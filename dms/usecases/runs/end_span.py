@@ -9,7 +9,7 @@ from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import Forbidden, NotFound
 from sluice.servicekit.access.delegation import person_asking
 from sluice.servicekit.database import Database
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 async def end_span(

@@ -4,7 +4,7 @@ from dms.db import periods
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.data.runs import Frame, Period, Run
 from sluice.servicekit.database import Database
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 async def read_periods(database: Database) -> list[Period]:

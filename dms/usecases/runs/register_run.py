@@ -20,7 +20,7 @@ from sluice.contracts.data.datasets import Registered
 from sluice.contracts.data.runs import NewFrame, NewPeriod, NewRun, Period, Run
 from sluice.servicekit.access.delegation import person_asking
 from sluice.servicekit.database import Database
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 async def register_period(database: Database, new: NewPeriod) -> tuple[Period, bool]:

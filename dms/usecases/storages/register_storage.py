@@ -13,7 +13,7 @@ from dms.usecases.files.file_work import LOOK_LIMIT, FileWork
 from sluice.contracts.data.datasets import NewStorage, Storage
 from sluice.servicekit.database import Database
 from sluice.storage import StorageError
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 async def register_storage(context: DmsContext, new: NewStorage) -> tuple[Storage, bool]:

@@ -13,7 +13,7 @@ from dms.domain.storage_urls import contains_url
 from dms.usecases.files.file_work import FileWork, FolderFacts
 from sluice.servicekit.database import Database
 from sluice.storage import Folder, local_path
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 

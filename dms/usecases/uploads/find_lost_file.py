@@ -12,7 +12,7 @@ from dms.domain.places import Root
 from dms.usecases.context import DmsContext
 from dms.usecases.files.check_folder import require_same_folder
 from sluice.storage import ChecksumMismatch, StorageError, StorageUnavailable, local_path
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Files per page.
 PAGE = 200

@@ -27,7 +27,7 @@ from sluice.contracts.common.states import DatasetState, DatasetType, StorageTyp
 from sluice.contracts.data.datasets import Storage
 from sluice.contracts.messages import DATASET_CLOSED, DatasetClosed
 from sluice.storage import StorageError
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Files copied before the catalogue records them.
 PAGE = 200

@@ -34,8 +34,8 @@ from pilot.runner.tools.loading import Loaded
 from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport, LogFile, OutputFile, PilotTask
-from sluice.os_errors import reason_of
 from sluice.storage import StorageError
+from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 

@@ -31,9 +31,9 @@ from sluice.contracts.jobs.checkpoints import (
     quoted_path,
 )
 from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
-from sluice.os_errors import reason_of
 from sluice.storage import StorageError
-from sluice.visible_text import quoted
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 

@@ -9,6 +9,9 @@ from functools import partial
 from typing import IO
 
 from pilot.folders.work_folder import OUT
+from pilot.isolation.sandbox.sandbox import Sandbox, gpu_devices
+from pilot.isolation.sandbox.sandbox_instance import SandboxError
+from pilot.isolation.users.programs import UserError
 from pilot.runner.attempts.context import SlotContext
 from pilot.runner.attempts.job_log import AttemptRecord
 from pilot.runner.attempts.memory_limit import MemoryLimit
@@ -28,13 +31,10 @@ from pilot.runner.programs.program import (
     start_child,
 )
 from pilot.runner.tools.prepared_job import PreparedJob
-from pilot.sandbox.sandbox import Sandbox, gpu_devices
-from pilot.sandbox.sandbox_instance import SandboxError
-from pilot.users.programs import UserError
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
-from sluice.visible_paths import within
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
+from sluice.tools.visible_paths import within
 
 #: Errors for a program that exists but is not executable.
 _NOT_EXECUTABLE = frozenset({errno.EACCES, errno.ENOEXEC, errno.ENOTDIR, errno.EISDIR})

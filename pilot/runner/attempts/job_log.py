@@ -8,7 +8,7 @@ from datetime import datetime
 from pilot.runner.programs.program import ProgramEnd
 from pilot.runner.redaction import NOTHING, Redaction
 from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
-from sluice.os_errors import reason_of
+from sluice.text.os_errors import reason_of
 
 #: Maximum length of the command line in the log. A merge may name thousands of files.
 _MAX_COMMAND = 20_000

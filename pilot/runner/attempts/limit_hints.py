@@ -4,7 +4,7 @@ import re
 import signal
 from dataclasses import dataclass
 
-from pilot.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.process_limits import ProcessLimits
 
 _WATCHES = re.compile(r"inotify", re.IGNORECASE)
 _PROCESSES = re.compile(

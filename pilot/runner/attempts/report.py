@@ -9,7 +9,7 @@ from pilot.runner.attempts.job_log import AttemptRecord
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.data.room import FullStorage
 from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, LogFile, OutputFile
-from sluice.visible_text import visible_line
+from sluice.text.visible_text import visible_line
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from uuid import uuid4
 import structlog
 
 from pilot.folders.work_folder import OUT, TMP, WorkFolder
+from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.runner.isolation.isolation import Isolation, ToolAllocation
 from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.orphans import has_ended
@@ -21,7 +22,6 @@ from pilot.runner.programs.running import RunningProgram
 from pilot.runner.programs.usage import family, processor_time
 from pilot.runner.programs.warm_request import Pipes, StartLasting, WarmRequest, WarmWorkerProgram
 from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
-from pilot.sandbox.process_limits import ProcessLimits
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.contracts.pilots.pilots import PilotTask

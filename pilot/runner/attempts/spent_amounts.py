@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pilot.folders.work_folder import OUT
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from sluice.contracts.jobs.spent import MAX_SPENT_FILE, SPENT_FILE, WrongSpent, spent_in
-from sluice.os_errors import reason_of
+from sluice.text.os_errors import reason_of
 
 
 class ToolAmounts:

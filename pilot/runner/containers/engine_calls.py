@@ -5,7 +5,7 @@ import subprocess
 from pilot.node.engines import Engine, engine_environment
 from pilot.runner.failures import AttemptError
 from sluice.contracts.common.states import ErrorClass
-from sluice.os_errors import reason_of
+from sluice.text.os_errors import reason_of
 
 _PATIENCE = 60.0
 

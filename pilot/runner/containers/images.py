@@ -23,7 +23,7 @@ from pilot.runner.programs.program import (
 )
 from sluice.contracts.common.states import ContainerEngine, ErrorClass
 from sluice.contracts.jobs.needs import ContainerImage
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class Images:

@@ -8,9 +8,9 @@ from cwltool.context import RuntimeContext
 from cwltool.secrets import SecretStore
 from pydantic import ValidationError
 
+from pilot.isolation.sandbox.sandbox import Sandbox
 from pilot.node.engines import Engine, engine_environment
 from pilot.runner.failures import AttemptError
-from pilot.sandbox.sandbox import Sandbox
 from sluice.contracts.common.states import ContainerEngine, ErrorClass
 from sluice.contracts.jobs.needs import ContainerImage
 

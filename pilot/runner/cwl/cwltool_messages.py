@@ -2,7 +2,7 @@
 
 import re
 
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _PATTERNS = r"""\[(?:'[^']*'|"[^"]*"|[^\]'"])*\]"""
 _NOTHING_FOUND = re.compile(f"Did not find output file with glob pattern: ({_PATTERNS})")

@@ -22,7 +22,7 @@ from pilot.runner.cwl.process_files import write_process
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.access_errors import quieten
 from sluice.contracts.common.states import ErrorClass
-from sluice.cwltool_types import take_types_from_the_newest
+from sluice.tools.cwltool_types import take_types_from_the_newest
 
 #: Errors of cwltool for a tool or a job order that it cannot process.
 CWL_ERRORS = (WorkflowException, ValidationException)

@@ -14,7 +14,7 @@ from schema_salad.ref_resolver import file_uri
 from pilot.runner.files.access_errors import require_bounded
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from pilot.runner.files.output_globs import matching_paths
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Types of staged entries that cwltool creates links for.
 _LINKED, _IN_PLACE = ("File", "Directory"), ("WritableFile", "WritableDirectory")

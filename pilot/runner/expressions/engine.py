@@ -17,8 +17,8 @@ from cwl_utils.errors import JavascriptException
 from cwl_utils.sandboxjs import NodeJSEngine, code_fragment_to_js, get_js_engine, set_js_engine
 
 from pilot.runner.expressions.javascript import MEMORY, JavaScript
-from sluice.os_errors import reason_of
 from sluice.storage import MAX_JSON, flaw_in, read_json
+from sluice.text.os_errors import reason_of
 
 _MAX_SAID = 4096
 _CHUNK = 1 << 16

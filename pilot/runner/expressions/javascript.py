@@ -9,8 +9,8 @@ from pathlib import Path
 
 from pydantic import Field
 
-from pilot.sandbox.bubblewrap import MountKind, MountPoint, Namespaces, limited, to_read
-from pilot.sandbox.seccomp import Filter
+from pilot.isolation.sandbox.bubblewrap import MountKind, MountPoint, Namespaces, limited, to_read
+from pilot.isolation.sandbox.seccomp import Filter
 from sluice.contracts.common.base import Contract
 
 #: Limits in MiB: the JavaScript heap, and all data of the process.

@@ -12,9 +12,9 @@ from cwltool.process import shortname
 from pilot.runner.failures import AttemptError
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
 from sluice.contracts.common.states import ErrorClass
-from sluice.os_errors import reason_of
 from sluice.storage import MAX_JSON, Flaw, flaw_in, read_json
-from sluice.visible_text import quoted
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted
 
 _OBJECT = "cwl.output.json"
 

@@ -8,13 +8,13 @@ import sys
 from dataclasses import dataclass
 
 from pilot.folders.spare_files import SpareFiles
+from pilot.isolation.users.slot_user import others_may_read
 from pilot.runner.failures import AttemptError, stage_in_error
-from pilot.users.slot_user import others_may_read
 from sluice.contracts.common.states import ErrorClass
 from sluice.storage import ChecksumMismatch, StorageError, fetch, local_path
 from sluice.storage.checksums import Content
 from sluice.storage.local import verify
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Bytes of the largest file that is copied. The check of its content takes longer than the copy.
 #: Copies of larger files would fill disks.

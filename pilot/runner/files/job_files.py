@@ -27,7 +27,7 @@ from pilot.runner.files.path_walk import (
 )
 from pilot.runner.files.search_cost import SearchCost
 from sluice.storage import MAX_FOLDERS
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Device and inode.
 Identity = tuple[int, int]

@@ -7,7 +7,7 @@ from fnmatch import filter as matching
 
 from pilot.runner.files.access_errors import UnsoundError, require_bounded
 from pilot.runner.files.job_files import ForeignFileError, JobFiles
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _MAGIC = re.compile(r"[*?[]")
 #: Maximum length of a pattern with wildcards, which equals the system's limit for paths.

@@ -21,9 +21,9 @@ from sluice.contracts.common.states import EntryKind, ErrorClass
 from sluice.contracts.data.counts import COUNTS, WrongCounts, require_counts
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
-from sluice.os_errors import sentence_of
 from sluice.storage import BundleError, pack
-from sluice.visible_text import quoted
+from sluice.text.os_errors import sentence_of
+from sluice.text.visible_text import quoted
 
 _file_name: TypeAdapter[str] = TypeAdapter(FileName)
 

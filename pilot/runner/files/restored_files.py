@@ -9,7 +9,7 @@ from contextlib import ExitStack, suppress
 
 from pilot.folders.work_folder import OUT, TMP
 from pilot.runner.files.matching_files import FileState, state_of
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class PathOccupiedError(Exception):

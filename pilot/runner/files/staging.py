@@ -20,7 +20,7 @@ from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import LeasedJob, LogFile, OutputFile, PilotTask
 from sluice.storage import BundleError, StorageError, put_bytes, put_open, remove, unpack
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 def file_url(path: str) -> str:

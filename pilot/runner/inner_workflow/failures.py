@@ -20,7 +20,7 @@ from pilot.runner.redaction import NOTHING, Redaction
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.numbers import in_full
 from sluice.contracts.common.states import ErrorClass
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _STDERR = 2
 #: Starts of cwltool's messages about outputs, steps that cannot start, time limits, expressions and

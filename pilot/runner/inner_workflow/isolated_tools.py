@@ -13,10 +13,10 @@ from typing import Any, Protocol
 
 import cwltool.job
 
+from pilot.isolation.sandbox.sandbox_instance import SandboxError
+from pilot.isolation.users.programs import UserError
 from pilot.runner.failures import AttemptError, sandbox_error, user_error
 from pilot.runner.programs.running import RunningProgram
-from pilot.sandbox.sandbox_instance import SandboxError
-from pilot.users.programs import UserError
 
 #: cwltool's logger, so that observers of its messages learn of a time limit as usual.
 _log = logging.getLogger("cwltool")

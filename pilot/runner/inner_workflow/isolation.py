@@ -2,10 +2,10 @@
 
 import os
 
+from pilot.isolation.users.slot_user import SlotUser
 from pilot.runner.inner_workflow.isolated_tools import ToolIsolation
 from pilot.runner.inner_workflow.sandbox import InnerSandbox, SandboxToolIsolation
 from pilot.runner.inner_workflow.user import UserToolIsolation
-from pilot.users.slot_user import SlotUser
 from sluice.contracts.common.base import Contract
 
 _ISOLATION_FILE = "walls.json"

@@ -4,12 +4,12 @@ import os
 from typing import Any
 
 from pilot.folders.work_folder import IN, SYSTEM_TMP, TMP
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox import Sandbox, SandboxOptions
+from pilot.isolation.sandbox.sandbox_instance import Sandboxes
+from pilot.isolation.sandbox.view import View, VisibleFile, links_to
 from pilot.runner.inner_workflow.isolated_tools import InnerTool
 from pilot.runner.programs.running import RunningProgram
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Sandbox, SandboxOptions
-from pilot.sandbox.sandbox_instance import Sandboxes
-from pilot.sandbox.view import View, VisibleFile, links_to
 from sluice.contracts.common.base import Contract
 
 

@@ -2,12 +2,12 @@
 
 import os
 
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.users.programs import UserPrograms
+from pilot.isolation.users.slot_user import SlotUser, give, let_all_read_below
 from pilot.runner.inner_workflow.isolated_tools import InnerTool
 from pilot.runner.programs.orphans import adopt_orphans, children
 from pilot.runner.programs.running import Child, RunningProgram
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.users.programs import UserPrograms
-from pilot.users.slot_user import SlotUser, give, let_all_read_below
 
 
 class UserToolIsolation:

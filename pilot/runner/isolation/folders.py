@@ -1,8 +1,8 @@
 """Owners of a job's folders while its tool runs as the user of the slot."""
 
 from pilot.folders.work_folder import IN, OUT, SYSTEM_TMP, TMP
+from pilot.isolation.users.slot_user import SlotUser, give, let_pass, let_read
 from pilot.runner.tools.prepared_job import PreparedJob
-from pilot.users.slot_user import SlotUser, give, let_pass, let_read
 
 
 def hand_over(prepared: PreparedJob, user: SlotUser) -> None:

@@ -7,6 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pilot.folders.run_folder import RunFolder
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox import Sandbox, SandboxOptions
+from pilot.isolation.sandbox.sandbox_instance import Sandboxes
+from pilot.isolation.sandbox.sandboxed_warm_worker import SandboxedWarmWorker
+from pilot.isolation.users.programs import UserPrograms
+from pilot.isolation.users.slot_user import SlotUser
 from pilot.runner.inner_workflow.isolation import InnerIsolation
 from pilot.runner.inner_workflow.sandbox import InnerSandbox
 from pilot.runner.isolation.folders import hand_over
@@ -18,12 +24,6 @@ from pilot.runner.programs.warm_request import StartLasting, WarmWorkerProgram
 from pilot.runner.programs.warm_worker_child import WarmWorkerChild
 from pilot.runner.protocol import RunnerSettings
 from pilot.runner.tools.prepared_job import PreparedJob
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Sandbox, SandboxOptions
-from pilot.sandbox.sandbox_instance import Sandboxes
-from pilot.sandbox.sandboxed_warm_worker import SandboxedWarmWorker
-from pilot.users.programs import UserPrograms
-from pilot.users.slot_user import SlotUser
 
 _MIB = 1 << 20
 

@@ -3,8 +3,8 @@
 import os
 
 from pilot.folders.work_folder import IN, OUT, SYSTEM_TMP, TMP
+from pilot.isolation.sandbox.view import SHARED_MEMORY, View, VisibleFile, links_to
 from pilot.runner.tools.prepared_job import PreparedJob
-from pilot.sandbox.view import SHARED_MEMORY, View, VisibleFile, links_to
 
 _MIB = 1 << 20
 

@@ -4,7 +4,7 @@ import os
 import signal
 
 from pilot.runner.redaction import NOTHING, Redaction
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Offset of a shell's exit status after a signal killed its program.
 _OF_A_SHELL = 128

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import structlog
 
-from pilot.node.memory_groups import ControlGroupSettings, limit_file, slot_group
+from pilot.isolation.node.memory_groups import ControlGroupSettings, limit_file, slot_group
 from pilot.runner.programs.running import RunningProgram
 from pilot.runner.programs.usage import group_memory, proportional_memory
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import IO
 
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox_instance import Usage
 from pilot.runner.programs.control import SlotControl
 from pilot.runner.programs.disk import folder_size
 from pilot.runner.programs.memory import Memory, OutOfMemory, ProcessMemory
 from pilot.runner.programs.oom_priority import children_go_first
 from pilot.runner.programs.running import Child, RunningProgram
 from pilot.runner.programs.unlinked_files import unlinked_size
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox_instance import Usage
 
 _MIB = 1 << 20
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox_instance import Usage
 from pilot.runner.programs.orphans import kill_group, kill_orphans
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox_instance import Usage
 
 
 class RunningProgram(Protocol):

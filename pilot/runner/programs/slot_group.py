@@ -6,7 +6,7 @@ from pathlib import Path
 
 import structlog
 
-from pilot.node.memory_groups import ControlGroupSettings, slot_group
+from pilot.isolation.node.memory_groups import ControlGroupSettings, slot_group
 
 log = structlog.get_logger(__name__)
 

@@ -9,12 +9,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox_instance import Usage
 from pilot.runner.programs.memory import Memory
 from pilot.runner.programs.program import Program
 from pilot.runner.programs.running import RunningProgram
 from pilot.runner.programs.usage import processor_time
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox_instance import Usage
 
 #: Maximum bytes of an answer, which is read outside the tool's limits. Longer output belongs on the
 #: tool's standard output.

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox_instance import Usage
 from pilot.runner.programs.orphans import kill_orphans
 from pilot.runner.programs.running import Child
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox_instance import Usage
 
 
 class WarmWorkerChild:

@@ -28,7 +28,7 @@ from pilot.runner.files.job_files import JobFiles
 from pilot.runner.tools.prepared_job import PreparedJob, prepared_job
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.jobs.needs import Resources
-from sluice.warm_rules import REFUSED
+from sluice.tools.warm_rules import REFUSED
 
 
 class CommandLine:

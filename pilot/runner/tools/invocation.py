@@ -32,9 +32,9 @@ from sluice.contracts.common.wording import sentence_of
 from sluice.contracts.jobs.invocations import Invocation
 from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import PilotTask
-from sluice.os_errors import reason_of
 from sluice.storage import BundleError, pack
-from sluice.visible_text import quoted
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted
 
 #: Maximum number of processes that stay loaded.
 MAX_LOADED = 64

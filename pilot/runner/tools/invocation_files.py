@@ -17,7 +17,7 @@ from sluice.storage import (
     require_within,
     unpack,
 )
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Fields of a File or Directory that are valid on the storage only.
 _OF_THE_STORAGE = ("listing", "path", "checksum")

@@ -6,7 +6,7 @@ from pilot.runner.tools.invocation import InvocationExecutable
 from pilot.runner.tools.tool import CommandExecutable
 from pilot.runner.tools.workflow import WorkflowExecutable
 from sluice.contracts.pilots.pilots import PilotTask
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 Loaded = CommandExecutable | WorkflowExecutable | InvocationExecutable
 

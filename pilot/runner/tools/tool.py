@@ -17,7 +17,7 @@ from pilot.runner.tools.prepared_job import PreparedJob, WarmCommand
 from pilot.runner.tools.warm_start import started_with
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.pilots.pilots import PilotTask
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class CommandExecutable:

@@ -34,7 +34,7 @@ from pilot.runner.tools.prepared_job import PreparedJob
 from pilot.runner.tools.tool import job_order
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.pilots.pilots import PilotTask
-from sluice.os_errors import reason_of
+from sluice.text.os_errors import reason_of
 
 
 class WorkflowExecutable:

@@ -21,8 +21,8 @@ from sluice.cli.system import System
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.common.wording import sentence_of
 from sluice.contracts.data.assets import AssetCheck
-from sluice.os_errors import reason_of
-from sluice.visible_text import shown_path
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import shown_path
 
 #: The colours and prefixes of cwltool's messages, and the start of its last message.
 _COLOURS, _PREFIX = re.compile(r"\x1b\[[0-9;]*m"), re.compile(r"^(?:ERROR|WARNING|INFO) ")

@@ -24,7 +24,7 @@ from sluice.contracts.data.assets import (
     StoredAsset,
 )
 from sluice.storage import checksum_of
-from sluice.visible_text import quoted, shown_path
+from sluice.text.visible_text import quoted, shown_path
 
 #: The local path of each file by its path in the asset.
 LocalFiles = Mapping[str, Path]

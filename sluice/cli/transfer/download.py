@@ -18,7 +18,7 @@ from sluice.clients.operator import OperatorClient
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.data.datasets import File
 from sluice.storage.entries import temporary_name
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: The number of files that are fetched at the same time.
 _AT_ONCE = 4

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sluice.cli.output import err
 from sluice.contracts.common.numbers import counted
-from sluice.visible_text import shown_path
+from sluice.text.visible_text import shown_path
 
 #: The number of paths that a message names before "…".
 _NAMED = 3

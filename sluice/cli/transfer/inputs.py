@@ -25,7 +25,7 @@ from sluice.contracts.common.base import FileName
 from sluice.contracts.common.naming import MAX_NAME_BYTES, name_bytes
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.templates.plan import DataEntries, SecondaryFile
-from sluice.visible_text import shown_path
+from sluice.text.visible_text import shown_path
 
 _FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
 

@@ -16,7 +16,7 @@ from typing import Any
 from sluice import storage
 from sluice.contracts.chains.chains import ChainOutput
 from sluice.contracts.data.datasets import File
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.data.asset_refs import is_asset
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.plan import DataEntries, Plan
-from sluice.visible_text import quoted, shown_path
+from sluice.text.visible_text import quoted, shown_path
 
 _CLASSES = ("File", "Directory")
 

@@ -33,7 +33,7 @@ from sluice.contracts.common.numbers import counted
 from sluice.contracts.common.problems import Conflict, Finding, ServiceError, Unprocessable
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset, NewDataset, NewFile
-from sluice.visible_text import quoted, shown_path
+from sluice.text.visible_text import quoted, shown_path
 
 #: A file of so many bytes is registered at once, and others in batches of so many files. Registered
 #: files are deleted with their data set if this process is killed.

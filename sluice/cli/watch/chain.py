@@ -6,13 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from uuid import UUID
 
-from sluice.backoff import pause_after
 from sluice.cli.connection import Connection
 from sluice.cli.watch.wait_reasons import ChainWaits, OnWait
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.tasks import Job
+from sluice.scheduling.backoff import pause_after
 
 #: Seconds between two checks of a chain: at first, at most, and the factor of their growth.
 FIRST_LOOK, LONGEST_LOOK, LOOKS_GROW = 0.05, 0.5, 1.3

@@ -9,7 +9,7 @@ from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ChainState, StepState
 from sluice.embedded.readiness import read_pilots_down, read_refusal
-from sluice.stalled_steps import LONG_WAIT, is_stalled, reason_in
+from sluice.scheduling.stalled_steps import LONG_WAIT, is_stalled, reason_in
 
 #: Receives the name of a step, or the upload, and the reason.
 OnWait = Callable[[str, str], None]

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 from sluice.contracts.common.wording import StringRule, in_words
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Free description of a data set or file: JSON values under short keys.
 Metadata = dict[str, Any]

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field
 from sluice.contracts.common.base import FileName, Metadata, StorageUrl
 from sluice.contracts.common.naming import MAX_NAME_BYTES, name_bytes
 from sluice.contracts.common.wording import in_words
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Bytes of metadata, written as JSON.
 MAX_META = 64 * 1024

@@ -6,7 +6,7 @@ from typing import Any
 
 from sluice.contracts.common.bounds import not_finite, shown_number
 from sluice.contracts.common.problems import Unprocessable
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Maximum number of metadata keys that one request may filter by.
 MAX_FILTERED_KEYS = 20

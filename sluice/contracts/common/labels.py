@@ -10,7 +10,7 @@ from sluice.contracts.chains.chains import Chain, ChainDataset
 from sluice.contracts.common.problems import Conflict, Finding
 from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class Ambiguous(Conflict):

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError, core_schema
 
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: The type of errors of ``in_words``, which are whole sentences that repeat the value if
 #: needed.

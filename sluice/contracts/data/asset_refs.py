@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 from sluice.contracts.common.base import Contract, absent
 from sluice.contracts.common.plain_paths import stays_inside
 from sluice.contracts.common.wording import StringRule, in_words
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: How ``sluice:bind`` names an asset, and how people read it.
 SCHEME = "asset:"

@@ -19,7 +19,7 @@ from sluice.contracts.common.bounds import NewFileName, require_short_name
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.wording import in_words
 from sluice.contracts.data.asset_refs import AssetPath, AssetRef, file_name_of
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Files of one version.
 MAX_FILES = 1000

@@ -34,7 +34,7 @@ from sluice.contracts.common.states import DatasetState, DatasetType, StorageTyp
 from sluice.contracts.common.wording import in_words
 from sluice.contracts.data.append_only import SliceOf
 from sluice.contracts.data.asset_refs import MARK
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class NewDataset(Contract):

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 from sluice.contracts.common.base import Checksum, Contract, Timestamp
 from sluice.contracts.common.numbers import in_full
 from sluice.contracts.common.wording import in_words
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Seconds between two checkpoints, at the least, and at the most.
 SHORTEST, LONGEST = 1, 86_400

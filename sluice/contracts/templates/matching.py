@@ -13,7 +13,7 @@ from sluice.contracts.data.append_only import Trigger
 from sluice.contracts.data.counts import produced_facts
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.plan import Between, Condition, Equals, Glob, OneOf, Plan
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 def facts_of(dataset: Dataset) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from sluice.contracts.common.wording import did_you_mean, sentence_of
 from sluice.contracts.data.asset_refs import AssetRef, is_asset
 from sluice.contracts.templates.plan import Constant, Parameter, ParameterRef, Plan, PlanStep
 from sluice.contracts.templates.scatters import unequal_lists
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:

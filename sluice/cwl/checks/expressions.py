@@ -14,7 +14,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from sluice.cwl.features import OF_TOOLS
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import named_nodes
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _JAVASCRIPT = "InlineJavascriptRequirement"
 #: The start of an expression, or an escaped character.

@@ -18,7 +18,7 @@ from sluice.cwl.documents.workflow import Port, Workflow
 from sluice.cwl.features import INPUTS
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean
 from sluice.cwl.reading.nodes import plain_json
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: List types that other checks report.
 _LISTS = ("File[]", "Directory[]")

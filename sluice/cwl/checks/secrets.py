@@ -20,7 +20,7 @@ from sluice.cwl.properties.requirements import SECRETS, Requirements, effective,
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import START, Findings, TextPlace, text_place
 from sluice.cwl.reading.nodes import NamedNode, listed, local_name, named_nodes
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _WAY = (
     "give it to the tool in a variable of its environment (EnvVarRequirement) or in a file of its"

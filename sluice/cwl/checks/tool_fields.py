@@ -8,7 +8,7 @@ from ruamel.yaml.comments import CommentedMap
 from sluice.cwl.documents.types import holds_files, is_optional, members_of, normal_type, short_form
 from sluice.cwl.reading.findings import Findings, text_place
 from sluice.cwl.reading.nodes import NamedNode, mappings, named_nodes
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _SHELL = "ShellCommandRequirement"
 _KINDS = ("requirements", "hints")

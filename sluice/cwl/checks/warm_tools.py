@@ -17,7 +17,7 @@ from sluice.cwl.properties.requirements import requirements_of
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings, did_you_mean, text_place
 from sluice.cwl.reading.nodes import mappings
-from sluice.warm_rules import ENVIRONMENT, NO_COMMAND, REFUSED, STDIN, is_worked_out
+from sluice.tools.warm_rules import ENVIRONMENT, NO_COMMAND, REFUSED, STDIN, is_worked_out
 
 _NAME = "warm"
 

@@ -39,7 +39,7 @@ class Cwltool:
         from schema_salad.schema import validate_doc  # noqa: PLC0415
 
         from sluice.cwl.cwltool_checks.link_checks import make_checks_bearable  # noqa: PLC0415
-        from sluice.cwltool_types import take_types_from_the_newest  # noqa: PLC0415
+        from sluice.tools.cwltool_types import take_types_from_the_newest  # noqa: PLC0415
 
         class NoFetcher(Fetcher):  # type: ignore[misc]  # the library ships no types
             """A fetcher that reads nothing: references outside the document are errors."""

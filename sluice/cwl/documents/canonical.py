@@ -13,7 +13,7 @@ from sluice.cwl.documents.versions import mark_versions
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import NamedNode, clone, count_values, local_name, named_nodes, put_at
 from sluice.cwl.reading.yaml_text import MAX_NODES
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: What a step can run. A tuple and no set, because the looked-up value may be unhashable.
 _CLASSES = tuple(features.PROCESSES)

@@ -9,7 +9,7 @@ from sluice.cwl import features
 from sluice.cwl.documents.versions import VERSIONS
 from sluice.cwl.reading.findings import START, Findings, did_you_mean, text_place
 from sluice.cwl.reading.nodes import mappings, named_nodes
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _INCLUSIONS = ("$import", "$include", "$mixin")
 #: A tuple and no set, because the value that is looked up may be unhashable.

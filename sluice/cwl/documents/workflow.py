@@ -16,7 +16,7 @@ from sluice.cwl.documents.types import normal_type
 from sluice.cwl.features import CROSSPRODUCTS, NESTED, PROCESSES, inside_jobs
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 from sluice.cwl.reading.nodes import NamedNode, listed, named_nodes, refuse_duplicates
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Names become parts of the names of data sets, and of paths.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}\Z")

@@ -9,7 +9,7 @@ from sluice.contracts.common.base import ImageName
 from sluice.contracts.jobs.needs import ContainerImage
 from sluice.cwl.features import CONTAINERS, refused_features
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Ways to an image that are refused. Every node would have to go them, with files or rights that it
 #: may not have.

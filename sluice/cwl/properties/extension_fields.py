@@ -25,7 +25,7 @@ from sluice.cwl.properties.field_value import FieldValue, Reader
 from sluice.cwl.properties.match_fields import conditions_in, read_collect, read_match
 from sluice.cwl.reading.findings import did_you_mean, text_place
 from sluice.cwl.reading.nodes import plain_json
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 def _model(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Reader:

@@ -10,7 +10,7 @@ from sluice.contracts.jobs.gpus import MAX_GPUS_PER_JOB, GpuAmount, GpuNeeds, Ve
 from sluice.cwl.properties.requirements import CUDA_REQUIREMENT, Requirement, Requirements
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import plain_json
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _CUDA, _CAPABILITY, _LEAST, _MOST = _FIELDS = (
     "cudaVersionMin",

@@ -14,8 +14,8 @@ from sluice.cwl.properties.conditions import WrongConditionError, condition_of
 from sluice.cwl.properties.field_value import FieldValue
 from sluice.cwl.reading.findings import TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import plain_json
-from sluice.schedules import WrongScheduleError, check_schedule, check_zone
-from sluice.visible_text import quoted
+from sluice.scheduling.schedules import WrongScheduleError, check_schedule, check_zone
+from sluice.text.visible_text import quoted
 
 #: Keys of ``sluice:match`` that are not conditions. ``zone`` is one of them only beside
 #: ``schedule``.

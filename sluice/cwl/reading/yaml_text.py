@@ -15,7 +15,7 @@ from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from sluice.cwl.features import INPUTS
 from sluice.cwl.reading.findings import START, Findings, TextPlace, TooManyErrors
 from sluice.cwl.reading.plain_values import CORE_TAG, plain_value
-from sluice.visible_text import REORDERING, quoted
+from sluice.text.visible_text import REORDERING, quoted
 
 #: The limit of a text in bytes of UTF-8.
 MAX_BYTES = 2 * 1024 * 1024

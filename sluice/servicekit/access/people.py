@@ -9,8 +9,8 @@ from pydantic import SecretStr, ValidationError
 from sluice.contracts.access.people import MAX_CLAIMED, TOKEN_PREFIX, TokenHolder, TokenQuestion
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.common.wording import first_fault
-from sluice.os_errors import reason_of
 from sluice.servicekit.access.principal import Person, Principal
+from sluice.text.os_errors import reason_of
 
 #: Seconds for which the answer about a token is cached. A revoked token stays valid that long.
 REMEMBERED = 10

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 from sluice.servicekit.access.principal import Person
-from sluice.visible_text import visible_line
+from sluice.text.visible_text import visible_line
 
 #: The maximum number of characters of a fact and of an action.
 _MOST = 200

@@ -14,18 +14,18 @@ from typing import Any
 import pydantic
 import structlog
 
-from sluice.backoff import pause_after
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import NotAvailable, Unprocessable
 from sluice.contracts.common.wording import sentence_of
 from sluice.contracts.messages import PAYLOADS, CloudEvent
-from sluice.os_errors import reason_of
+from sluice.scheduling.backoff import pause_after
 from sluice.servicekit.database import TRANSIENT_ERRORS, Database, Transaction
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.running.lifecycle import cancel_and_wait
 from sluice.servicekit.running.logging import log_ids
 from sluice.servicekit.transport.base import Delivery, Transport
-from sluice.visible_text import quoted
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 

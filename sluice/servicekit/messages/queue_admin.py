@@ -18,7 +18,7 @@ from sluice.contracts.queues import (
 )
 from sluice.servicekit.transport.base import Transport, TransportUnavailable
 from sluice.servicekit.transport.dead_letters import DeadLetter
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 

@@ -9,12 +9,12 @@ from functools import partial
 
 import structlog
 
-from sluice.backoff import pause_after
 from sluice.contracts.common.problems import NotAvailable
-from sluice.os_errors import reason_of
+from sluice.scheduling.backoff import pause_after
 from sluice.servicekit.database import TRANSIENT_ERRORS
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.running.lifecycle import cancel_and_wait
+from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 

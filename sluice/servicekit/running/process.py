@@ -16,7 +16,7 @@ import structlog
 import uvloop
 from starlette.types import ASGIApp
 
-from sluice.garbage_collection import keep_what_is_loaded, look_for_none
+from sluice.process.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.servicekit.access.authentication import Authenticator
 from sluice.servicekit.access.authentication_setup import (
     asking_for_people,

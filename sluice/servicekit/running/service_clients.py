@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import httpx
 
 from sluice.contracts.access.access import ON_BEHALF_HEADER, CallingService
-from sluice.http_clients import http_client
+from sluice.network.http_clients import http_client
 from sluice.servicekit.access.delegation import acting, header_of, request_of
 from sluice.servicekit.access.principal import (
     THIS_PROCESS,

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import structlog
 
-from sluice.backoff import pause_after
 from sluice.contracts.common.problems import NotAvailable
-from sluice.os_errors import reason_of
+from sluice.scheduling.backoff import pause_after
 from sluice.servicekit.database import CANNOT_CONNECT
 from sluice.servicekit.running.lifecycle import Component
 from sluice.servicekit.transport.base import TransportUnavailable
+from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 

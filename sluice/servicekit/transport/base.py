@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from sluice.servicekit.transport.dead_letters import DELIVERY_LIMIT, DeadLetter
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class TransportUnavailable(Exception):

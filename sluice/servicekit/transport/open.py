@@ -3,7 +3,7 @@
 from urllib.parse import urlsplit
 
 from sluice.servicekit.transport.base import Topology, Transport
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class UnknownTransport(ValueError):

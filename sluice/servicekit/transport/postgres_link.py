@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 import structlog
 
-from sluice.backoff import pause_after
-from sluice.os_errors import reason_of
+from sluice.scheduling.backoff import pause_after
 from sluice.servicekit.database import session_settings
 from sluice.servicekit.transport import postgres_schema as sql
 from sluice.servicekit.transport.base import TransportUnavailable
+from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Collection, Sequence
 import structlog
 from aio_pika.abc import AbstractConnection
 
-from sluice.backoff import pause_after
+from sluice.scheduling.backoff import pause_after
 from sluice.servicekit.transport import rabbitmq_declare
 from sluice.servicekit.transport.base import (
     Delivery,

@@ -9,7 +9,7 @@ from aio_pika.exceptions import ChannelNotFoundEntity
 from sluice.servicekit.transport.base import TransportUnavailable
 from sluice.servicekit.transport.rabbitmq_layout import Layout
 from sluice.servicekit.transport.rabbitmq_link import answer, open_channel
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 async def declare(connection: AbstractConnection, layout: Layout) -> None:

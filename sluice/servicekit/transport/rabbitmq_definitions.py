@@ -20,7 +20,7 @@ from sluice.servicekit.transport.rabbitmq_layout import (
     delay_queues,
     layout_of,
 )
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)

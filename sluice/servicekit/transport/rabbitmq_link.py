@@ -11,9 +11,9 @@ from aio_pika.abc import AbstractChannel, AbstractConnection, AbstractIncomingMe
 from aio_pika.exceptions import CONNECTION_EXCEPTIONS, DeliveryError
 from aiormq.channel import Channel
 
-from sluice.os_errors import reason_of
 from sluice.servicekit.transport.base import TransportUnavailable
 from sluice.servicekit.transport.rabbitmq_alarm import Alarm
+from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 

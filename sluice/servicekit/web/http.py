@@ -26,7 +26,6 @@ from sluice.contracts.common.problems import (
     Unprocessable,
 )
 from sluice.contracts.common.wording import sentence_of
-from sluice.os_errors import reason_of
 from sluice.servicekit.access.check import GuardedRoute, OwnersGuard
 from sluice.servicekit.access.policy import Other, RoutePolicy, allow, policy, policy_of
 from sluice.servicekit.audit.requests import AuditedRequests
@@ -44,6 +43,7 @@ from sluice.servicekit.web.json_numbers import JsonNumbers
 from sluice.servicekit.web.known_queries import KnownQuery, query_parameters
 from sluice.servicekit.web.not_found import methods_at, name_with_slash, unserved
 from sluice.servicekit.web.openapi import PROBLEM_JSON, complete_document
+from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 

@@ -8,7 +8,7 @@ from starlette.routing import Match, Mount
 from starlette.types import Scope
 
 from sluice.contracts.common.problems import PROBLEM_TYPE, Problem
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: The number of characters of a path that the response repeats.
 _SHOWN = 200

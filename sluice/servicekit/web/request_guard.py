@@ -16,7 +16,7 @@ from sluice.servicekit.web.http import problem_response
 from sluice.servicekit.web.refused_requests import Refusals
 from sluice.servicekit.web.request_bodies import BodyMemory, NoRoom, RequestBody
 from sluice.servicekit.web.request_limits import Limits
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Names of this machine. Who sends to them is on it.
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})

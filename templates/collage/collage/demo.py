@@ -43,7 +43,7 @@ from sluice.contracts.common.states import ChainState
 from sluice.contracts.data.datasets import NewDataset
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.embedded.home import Home
-from sluice.os_errors import sentence_of
+from sluice.text.os_errors import sentence_of
 
 #: The workers at the start, the faults of some of them, and the workers that join later.
 WORKERS, WAYS, LATER = 8, {4: Way.CHECKSUM, 6: Way.SILENT}, 2

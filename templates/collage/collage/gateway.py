@@ -23,7 +23,7 @@ from starlette.types import Receive, Scope, Send
 from collage.computers import OldComputer, Way
 from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
 from sluice.contracts.common.states import AttemptOutcome, ReportAnswer
-from sluice.os_errors import reason_of
+from sluice.text.os_errors import reason_of
 
 #: The longest time in seconds that a lease call waits while the computer works.
 _HELD = 2.0

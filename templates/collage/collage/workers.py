@@ -25,10 +25,10 @@ from collage.computers import OldComputer, Way
 from collage.gateway import Gateway, Statistics
 from sluice.cli.output import print_table
 from sluice.embedded.last_words import last_words
-from sluice.http_clients import http_client
+from sluice.network.http_clients import http_client
 from sluice.pilot_launchers.local_process import LocalPilot, end_pilot, launch_pilot
 from sluice.servicekit.web.server import HttpServer
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _HOST = "127.0.0.1"
 #: The beginning of ``fate`` if the pilot failed or did not start.

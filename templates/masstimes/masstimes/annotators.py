@@ -14,8 +14,8 @@ from typing import Any
 
 import httpx
 
-from sluice.http_clients import http_client
-from sluice.visible_text import quoted
+from sluice.network.http_clients import http_client
+from sluice.text.visible_text import quoted
 
 #: The text of an item, and the start and end of the mark in it.
 Shown = tuple[str, int, int]

@@ -53,8 +53,8 @@ from sluice.cli.transfer.assets import files_of, put_asset
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import ChainState, DeviceState
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
-from sluice.http_clients import send_request
-from sluice.os_errors import sentence_of
+from sluice.network.http_clients import send_request
+from sluice.text.os_errors import sentence_of
 
 PACK = Path(__file__).resolve().parents[1]
 CHANGED = 10

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from masstimes.folding import folded
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _RAISED = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 #: Notations of minutes: ``:30``, ``.oo``, ``³⁰``, ``oo``, `` oo``, ``°°``, ``,30``, ``-30``.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import httpx
 from pack_command import CommandError, Parser, finite, not_negative
 
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class GaveUp(CommandError):

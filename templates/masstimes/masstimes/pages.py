@@ -10,7 +10,7 @@ from typing import Any
 
 from pack_command import BadData, MissingInput, parse_json, reason_in
 
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: The fields of a crawled page.
 CRAWLED = ("url", "previous_url", "start_url", "domain", "html", "link_text")

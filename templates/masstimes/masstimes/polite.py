@@ -24,8 +24,8 @@ from tenacity import (
 
 from masstimes.crawl.addresses import is_local
 from masstimes.manners import GaveUp, Manners, Refused
-from sluice.http_clients import connection_options
-from sluice.os_errors import reason_of
+from sluice.network.http_clients import connection_options
+from sluice.text.os_errors import reason_of
 
 T = TypeVar("T")
 #: Statuses after which the same request may succeed.

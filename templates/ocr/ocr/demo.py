@@ -37,7 +37,7 @@ from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import Template
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
-from sluice.os_errors import sentence_of
+from sluice.text.os_errors import sentence_of
 
 #: The kinds of pages, repeated in this order.
 KINDS = ("clean", "clean", "noise", "clean", "skew", "clean", "columns", "clean", "stains", "clean")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from lxml import etree
 from pack_command import BadData, read_input
 
-from sluice.visible_text import escaped
+from sluice.text.visible_text import escaped
 
 NAMESPACE = "http://schema.primaresearch.org/PAGE/gts/pagecontent/2019-07-15"
 _PAGE = f"{{{NAMESPACE}}}"

@@ -21,7 +21,7 @@ from pack_command import (
 from ocr.damage import DAMAGES, Format
 from ocr.images import encode_image
 from ocr.scan_page import KINDS, draw_page
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 MAX_PAGES = 99_999
 

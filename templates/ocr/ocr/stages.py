@@ -19,7 +19,7 @@ from pero_ocr.core.layout import PageLayout
 from pero_ocr.document_ocr.page_parser import PageParser, get_default_device
 
 from ocr.enlarged import as_configured
-from sluice.os_errors import sentence_of
+from sluice.text.os_errors import sentence_of
 
 #: The switches of `config.ini` that a stage leaves on.
 STAGES: dict[str, tuple[str, ...]] = {

@@ -25,7 +25,7 @@ from pack_command import (
 
 from ocr.mets import PageFiles, mets
 from ocr.page_xml import confidence_of, page_of, parse_page, regions, text_of, words_of
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 COLUMNS = (
     "order",

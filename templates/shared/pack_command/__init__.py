@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NoReturn
 
-from sluice.visible_text import escaped, quoted, shown_path
+from sluice.text.visible_text import escaped, quoted, shown_path
 
 
 class CommandError(Exception):
@@ -103,7 +103,7 @@ def read_input(path: Path) -> bytes:
 
 def reason_in(error: BaseException) -> str:
     """Return why foreign data cannot be used, in one line and without Python's names."""
-    from sluice.os_errors import reason_of  # noqa: PLC0415 - takes long to import
+    from sluice.text.os_errors import reason_of  # noqa: PLC0415 - takes long to import
 
     if isinstance(error, KeyError) and error.args:
         return f"{quoted(error.args[0])} is missing"

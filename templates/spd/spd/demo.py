@@ -33,7 +33,7 @@ from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.data.runs import NewFrame, NewPeriod, NewRun
 from sluice.contracts.templates.templates import NewTemplate, Template
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
-from sluice.os_errors import sentence_of
+from sluice.text.os_errors import sentence_of
 from spd.daq import main as daq
 from spd.demo_report import print_report
 from spd.demo_run import FEWEST_FRAMES_WITH_DAMAGE, CarriedRun, PlannedRun

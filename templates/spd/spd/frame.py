@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from pack_command import BadData, UsageError
 
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from spd.detector import HIT, HitArray, known
 
 MAGIC = b"SPDFRAME"

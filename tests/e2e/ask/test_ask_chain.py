@@ -11,7 +11,7 @@ import pytest
 
 from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AskNext, NextItems
 from sluice.contracts.human_tasks.asking_watch import AskLink
-from sluice.credentials import headers_for
+from sluice.network.credentials import headers_for
 from tests.e2e.commands import SLUICE
 from tests.e2e.systems import NO_CONTAINERS, live_system
 from tests.waiting import eventually

@@ -10,7 +10,7 @@ import httpx
 
 from sluice.contracts.data.datasets import NewDataset
 from sluice.contracts.templates.templates import NewTemplate
-from sluice.visible_text import REORDERING
+from sluice.text.visible_text import REORDERING
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
 from tests.unit.cwl.test_packing import TOOL, WORKFLOW

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from sluice.credentials import keep_token
+from sluice.network.credentials import keep_token
 from sluice.servicekit.access.authentication_setup import knowing_people
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer

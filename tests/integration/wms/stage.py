@@ -39,14 +39,14 @@ from sluice.contracts.pilots.pilots import (
     StartedJob,
 )
 from sluice.contracts.templates.plan import Boundary, MergeGroups
-from sluice.fit import NOTHING
+from sluice.scheduling.fit import NOTHING
 from sluice.servicekit.database import Database
 from wms.db.jobs.duplicate_attempts import claim_second
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.jobs.splitting import SplitClaim, SplitPlace, count_page, insert_jobs
 from wms.db.pilots.worker_times import WorkKind
 from wms.db.tasks.status import task_status
-from wms.domain.grouping import JobDraft
+from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.expire_leases import expire_leases
 from wms.usecases.leasing.lease_jobs import LeaseResult, lease_jobs

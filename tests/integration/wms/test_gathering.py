@@ -17,7 +17,7 @@ from tests.integration.wms.line import Line
 from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_splitting import Dying, Killed, accept
 from wms.db.jobs.leases import ClaimedJob
-from wms.domain.tree_merge import SPAN
+from wms.domain.splitting.tree_merge import SPAN
 from wms.usecases.reports.retry_jobs import retry_job, retry_task
 from wms.usecases.splitting.split_task import split_waiting_tasks
 from wms.usecases.tasks.cancel_task import cancel_task

@@ -10,7 +10,7 @@ from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
 from tests.integration.wms.stage import Stage, make_task
 from wms.db.pilots.worker_times import WorkKind
-from wms.domain.placement import Kind, Move, Place
+from wms.domain.placement.policy import Kind, Move, Place
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.leasing.renew_leases import renew_leases
 from wms.usecases.reports.attempt_end_buffer import AttemptEnd

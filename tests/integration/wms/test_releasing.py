@@ -17,7 +17,7 @@ from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_flow import join
 from tests.integration.wms.test_gathering import gather
 from tests.integration.wms.test_splitting import Dying, Killed, accept
-from wms.domain.tree_merge import SPAN
+from wms.domain.splitting.tree_merge import SPAN
 from wms.usecases.reports.retry_jobs import retry_job
 from wms.usecases.splitting.split_task import split_waiting_tasks
 from wms.usecases.tasks.accept_task import accept_readers

@@ -10,7 +10,7 @@ from sluice.contracts.common.states import PilotState, SandboxKind
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.pilots.pilots import NodeResources
 from tests.integration.wms.stage import Stage, make_task
-from wms.domain.matching import PilotNode
+from wms.domain.scheduling.matching import PilotNode
 from wms.usecases.context import WmsContext
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
 from wms.usecases.tasks.check_schedulability import check_schedulability, list_unschedulable

@@ -18,7 +18,7 @@ from tests.integration.wms.stage import Stage, make_draft, make_task
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.jobs.splitting import SplitPlace
-from wms.domain.tree_merge import SPAN
+from wms.domain.splitting.tree_merge import SPAN
 from wms.usecases.splitting.split_task import split_waiting_tasks
 from wms.usecases.tasks.cancel_task import cancel_task
 

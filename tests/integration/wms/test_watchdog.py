@@ -13,7 +13,7 @@ from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
 from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
 from tests.integration.wms.stage import Stage
 from tests.integration.wms.test_kinds import two_stages
-from wms.domain.policies import policy_of
+from wms.domain.placement.policies import policy_of
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.leasing.place_pilots import place_pilots
 from wms.usecases.leasing.renew_leases import renew_leases

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from sluice.cli.connection import connected
-from sluice.credentials import keep_token, know_token
+from sluice.network.credentials import keep_token, know_token
 
 URL, DMS = "http://127.0.0.1:8080", "http://127.0.0.1:8081"
 

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from sluice.cli.app import command_line
-from sluice.cli.commands import doctor
-from sluice.cli.commands.doctor import MachineFinding, Severity, examine
+from sluice.cli.commands.system import doctor
+from sluice.cli.commands.system.doctor import MachineFinding, Severity, examine
 from tests.servers import commands
 
 

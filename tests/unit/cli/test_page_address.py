@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from sluice.cli.commands.up import page_address
+from sluice.cli.commands.system.up import page_address
 from sluice.cli.output import out
-from sluice.credentials import TOKEN
+from sluice.network.credentials import TOKEN
 
 URL = "http://127.0.0.1:9"
 

@@ -7,8 +7,8 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress, TextColumn
 
-from sluice.cli.commands.asset import chain_text
-from sluice.cli.commands.task import explain_task
+from sluice.cli.commands.chains.task import explain_task
+from sluice.cli.commands.templates.asset import chain_text
 from sluice.cli.connection import Connection
 from sluice.cli.lookup import task_called
 from sluice.cli.watch.progress import StepBars

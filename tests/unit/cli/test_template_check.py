@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from sluice.cli.commands.template import annotation, app
+from sluice.cli.commands.templates.template import annotation, app
 from sluice.contracts.common.problems import Finding
 from tests.unit.cwl.samples import LINEAR, edited
 

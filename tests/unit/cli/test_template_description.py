@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from sluice.cli.commands.template_description import description
+from sluice.cli.commands.templates.template_description import description
 from sluice.contracts.templates.templates import Template
 from sluice.cwl import compile_file
 

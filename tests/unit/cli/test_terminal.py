@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from sluice.cli.terminal import console, teller
-from sluice.visible_text import visible
+from sluice.text.visible_text import visible
 
 HOSTILE = "\x1b[2J\x1b]0;taken\x07\x1b]52;c;eA==\x1b\\\x9b31m\u202egpj.exe\x7f\x00"
 

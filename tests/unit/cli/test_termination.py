@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from sluice.termination import complete
+from sluice.process.termination import complete
 
 COMMAND = ["env", "--default-signal=HUP,TERM", sys.executable, "-m", "sluice.cli"]
 CHAIN = "01890000-0000-7000-8000-000000000000"

@@ -16,7 +16,7 @@ SERVICES = ("dms", "wms", "wfms", "sluice")
 READERS = {
     ROOT / "sluice/cwl/cwltool_checks",
     ROOT / "sluice/cwl_runner",
-    ROOT / "sluice/cwltool_types.py",
+    ROOT / "sluice/tools/cwltool_types.py",
 }
 
 #: An expression that never ends if it is evaluated.

@@ -4,7 +4,7 @@ import pytest
 
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import Unprocessable
-from wfms.operator.web.pages.wrong_form import role_called
+from wfms.operator.web.framework.wrong_form import role_called
 
 
 def test_unknown_role_is_refused_with_the_valid_roles() -> None:

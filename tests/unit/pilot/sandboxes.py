@@ -6,8 +6,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pilot.node.sandboxes import find_sandbox, with_network
-from pilot.sandbox.sandbox import Sandbox
+from pilot.isolation.node.sandboxes import find_sandbox, with_network
+from pilot.isolation.sandbox.sandbox import Sandbox
 
 
 def found_sandbox() -> Sandbox:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from pilot.users.slot_user import SlotUser
+from pilot.isolation.users.slot_user import SlotUser
 from tests.unit.pilot.slot_runner import Runner
 
 _numbers = itertools.count(61_001)

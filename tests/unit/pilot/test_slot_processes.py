@@ -21,7 +21,7 @@ from pilot.slot_processes import SlotProcesses
 from sluice.contracts.common.states import AttemptOutcome, AttemptPhase
 from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.pilots import Command, HeartbeatAnswer, JobToken, Lease
-from sluice.fit import NodeCapacity
+from sluice.scheduling.fit import NodeCapacity
 from tests.unit.pilot.builders import SHA, input_file, job, leftovers, no_secrets, task, tool
 from tests.unit.pilot.conftest import gone
 from tests.waiting import Gate, eventually

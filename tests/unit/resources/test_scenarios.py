@@ -9,9 +9,9 @@ from sluice.contracts.jobs.gpus import Gpu, GpuNeeds
 from sluice.contracts.jobs.limits import LimitPeriod
 from tests.unit.gpus import gpu
 from tests.unit.resources.world import World
-from wms.domain.capacity import PATIENCE
 from wms.domain.explanations import why_none_fits
-from wms.domain.matching import PilotNode, misfit
+from wms.domain.scheduling.capacity import PATIENCE
+from wms.domain.scheduling.matching import PilotNode, misfit
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from uuid import UUID
 from pilot.domain.core import PilotCore
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.pilots.pilots import LeasedJob, NodeResources
-from sluice.fit import Allocation, NodeCapacity
-from wms.domain.limits import Limit
-from wms.domain.matching import Demand
+from sluice.scheduling.fit import Allocation, NodeCapacity
+from wms.domain.scheduling.limits import Limit
+from wms.domain.scheduling.matching import Demand
 
 EPOCH = datetime(2030, 1, 1, 22, tzinfo=UTC)
 

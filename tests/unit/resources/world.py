@@ -40,14 +40,14 @@ from sluice.contracts.pilots.pilots import (
     LeaseRequest,
     NodeResources,
 )
-from sluice.fit import NodeCapacity
+from sluice.scheduling.fit import NodeCapacity
 from tests.unit.pilot.domain.cores import task
 from tests.unit.resources.things import EPOCH, Node, Started, Work
-from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
-from wms.domain.limits import Limit
-from wms.domain.matching import Demand, PilotNode, fitting, largest_gpu, order
-from wms.domain.rank import RankWeights, aging
 from wms.domain.retry_rules import History, RetryLimits, after_error
+from wms.domain.scheduling.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
+from wms.domain.scheduling.limits import Limit
+from wms.domain.scheduling.matching import Demand, PilotNode, fitting, largest_gpu, order
+from wms.domain.scheduling.rank import RankWeights, aging
 
 #: Duration of a lease in seconds.
 LEASE = 60.0

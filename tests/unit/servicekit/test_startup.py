@@ -13,7 +13,7 @@ import pytest
 from starlette.responses import PlainTextResponse
 
 from sluice.contracts.common.problems import NotAvailable
-from sluice.http_clients import http_client
+from sluice.network.http_clients import http_client
 from sluice.servicekit.running import startup
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import TransportUnavailable

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sluice.bench.simulate import Case, bound
+from bench.simulate import Case, bound
 from sluice.contracts.jobs.simulation import PolicyName
 from tests.unit.simulation.test_simulation import scenario
 from wms.simulation.entry import pages_of, simulate

@@ -16,7 +16,9 @@ from typer.testing import CliRunner, Result
 from sluice.cli.app import command_line
 from sluice.contracts.jobs.simulation import PolicyName, SimulationResult
 from tests.architecture.sources import ROOT
-from wms.domain import matching, placement, reward_rate, watchdog
+from wms.domain.placement import policy as placement_policy
+from wms.domain.placement import reward_rate, watchdog
+from wms.domain.scheduling import matching
 from wms.simulation.entry import read_scenario, simulate
 from wms.simulation.errors import WrongScenario
 from wms.simulation.scenario import Scenario
@@ -194,7 +196,7 @@ def _never(*_: object, **__: object) -> None:
         (PolicyName.SLUICE, reward_rate, "worth", lambda kind: 1.0),
         (PolicyName.WATCHDOG, watchdog, "LEAST_JOBS", 1),
         (PolicyName.WATCHDOG, watchdog, "priority", lambda kind, serving, now: kind.ready),
-        (PolicyName.SLUICE, placement.Kind, "learn", _never),
+        (PolicyName.SLUICE, placement_policy.Kind, "learn", _never),
     ],
 )
 def test_simulation_uses_the_policies_of_the_product(

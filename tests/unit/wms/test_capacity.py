@@ -15,9 +15,9 @@ from sluice.contracts.jobs.resources import Amounts
 from sluice.contracts.pilots import pilots
 from sluice.contracts.pilots.pilots import LeaseRequest, NodeResources
 from tests.unit.gpus import gpu
-from wms.domain.capacity import PATIENCE, PilotCapacity, is_kept_free
-from wms.domain.limits import Limit
-from wms.domain.matching import Demand
+from wms.domain.scheduling.capacity import PATIENCE, PilotCapacity, is_kept_free
+from wms.domain.scheduling.limits import Limit
+from wms.domain.scheduling.matching import Demand
 
 PILOT, OTHER = UUID(int=7), UUID(int=8)
 

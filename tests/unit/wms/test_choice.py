@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wms.domain.choice import BusyPilot, JobReservation, reserved_for
+from wms.domain.scheduling.choice import BusyPilot, JobReservation, reserved_for
 
 QUICK, OTHER = UUID(int=1), UUID(int=2)
 

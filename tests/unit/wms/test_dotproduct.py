@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from sluice.contracts.jobs.job_inputs import InputFile
 from tests.integration.wms.stage import CHECKSUM
-from wms.domain.dotproduct import FileStream, is_over, joined
+from wms.domain.splitting.dotproduct import FileStream, is_over, joined
 
 
 def files(port: str, numbers: list[int]) -> list[InputFile]:

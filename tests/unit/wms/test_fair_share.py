@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sluice.contracts.jobs.needs import Needs
-from wms.domain.fair_share import S, gains
-from wms.domain.matching import Demand, order
+from wms.domain.scheduling.fair_share import S, gains
+from wms.domain.scheduling.matching import Demand, order
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 GROUPS = st.sampled_from(["a", "b", "c", "d"])

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from sluice.contracts.common.states import TaskMode
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.templates.plan import MergeGroups
-from wms.domain.grouping import Grouping, JobDraft
+from wms.domain.splitting.grouping import Grouping, JobDraft
 
 groupings = st.one_of(
     st.just(MergeGroups()),

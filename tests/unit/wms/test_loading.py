@@ -8,11 +8,11 @@ from uuid import UUID
 from sluice.contracts.jobs.needs import Needs, Warm
 from wms.db.pilots.loaded_kinds import ActiveStep, KindUsage
 from wms.db.pilots.worker_times import Worker, WorkKind
-from wms.domain.loading import KindFacts, preferred_kinds, waiting_kinds
-from wms.domain.matching import SWITCH, Demand
-from wms.domain.placement import Kind, Move, Place
-from wms.domain.reward_rate import RewardRate
-from wms.domain.worker_times import WorkerTimes
+from wms.domain.placement.loading import KindFacts, preferred_kinds, waiting_kinds
+from wms.domain.placement.policy import Kind, Move, Place
+from wms.domain.placement.reward_rate import RewardRate
+from wms.domain.scheduling.matching import SWITCH, Demand
+from wms.domain.scheduling.worker_times import WorkerTimes
 from wms.usecases.leasing.choose_kinds import facts_of
 
 OLD = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,8 +8,8 @@ from sluice.contracts.access.secrets import SecretRef
 from sluice.contracts.common.states import ContainerEngine, DeviceType, SandboxKind
 from sluice.contracts.jobs.needs import Container, ContainerImage, Needs, Resources, Warm
 from sluice.contracts.pilots.pilots import NodeResources
-from wms.domain.limits import Limit
-from wms.domain.matching import SWITCH, Demand, PilotNode, fitting, misfit, order
+from wms.domain.scheduling.limits import Limit
+from wms.domain.scheduling.matching import SWITCH, Demand, PilotNode, fitting, misfit, order
 
 NODE = PilotNode(NodeResources(cores=2, ram=1000, disk=1000))
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,10 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sluice.contracts.jobs.simulation import PolicyName
-from wms.domain.placement import Kind, Move, Place, Policy
-from wms.domain.policies import policy_of
-from wms.domain.reward_rate import RewardRate, is_neglected, work_that_waits
-from wms.domain.watchdog import Watchdog, priority, unlock_time
+from wms.domain.placement.policies import policy_of
+from wms.domain.placement.policy import Kind, Move, Place, Policy
+from wms.domain.placement.reward_rate import RewardRate, is_neglected, work_that_waits
+from wms.domain.placement.watchdog import Watchdog, priority, unlock_time
 
 NOW = 1000.0
 FREE = Place(0, range(1), None, 0, is_idle=True)

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wms.domain.rank import RankWeights, aging, retries
+from wms.domain.scheduling.rank import RankWeights, aging, retries
 
 WEIGHTS = RankWeights()
 

@@ -11,7 +11,7 @@ from sluice.contracts.jobs.tasks import Task, TaskInput
 from sluice.contracts.templates.plan import MergeGroups
 from tests.integration.wms.stage import input_file, make_task
 from wms.domain.releasing import ReleasableFiles, releasable_files
-from wms.domain.tree_merge import SPAN
+from wms.domain.splitting.tree_merge import SPAN
 
 FIRST, SECOND, SHARED, PARTS = (UUID(int=number) for number in range(1, 5))
 

@@ -10,8 +10,8 @@ import pytest
 from sluice.contracts.common.states import ContainerEngine, DeviceType, SandboxKind
 from sluice.contracts.jobs.needs import Container, ContainerImage, Needs, Resources
 from sluice.contracts.pilots.pilots import NodeResources
-from wms.domain.matching import Demand, PilotNode
-from wms.domain.schedulability import NodeSupply, why_never
+from wms.domain.scheduling.matching import Demand, PilotNode
+from wms.domain.scheduling.schedulability import NodeSupply, why_never
 
 
 def node(

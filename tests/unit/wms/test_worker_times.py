@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sluice.bench.stragglers import best_seconds
-from wms.domain.duplicate_attempts import gain, seconds_left
-from wms.domain.worker_times import WorkerLimit, WorkerTimes, of_all, trust
+from bench.stragglers import best_seconds
+from wms.domain.scheduling.duplicate_attempts import gain, seconds_left
+from wms.domain.scheduling.worker_times import WorkerLimit, WorkerTimes, of_all, trust
 
 seconds = st.floats(0.01, 10_000)
 

@@ -13,7 +13,7 @@ from typing import Any
 import nh3
 
 from sluice.contracts.human_tasks.ask import Show
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.ask.domain.images import MAX_PIXELS, is_whole, size_of
 from wfms.ask.domain.json_values import DEEPEST, trouble_in
 

@@ -19,7 +19,7 @@ from sluice.contracts.human_tasks.asking import (
     NextItems,
 )
 from sluice.servicekit.database import Connection
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.ask.db.assignments import (
     AssignedAnswer,
     AssignedItem,

@@ -11,7 +11,7 @@ from sluice.contracts.human_tasks.asking import HumanJob, HumanTask
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.storage.errors import FileMissing, NoFile, StorageError
 from sluice.storage.reader import open_reader
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.ask.db.questions import (
     NewItem,
     OpenQuestion,

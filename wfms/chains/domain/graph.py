@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.common.states import StepState
 from sluice.contracts.templates.plan import Plan, PlanStep, Source
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.chains.domain.chain import ChainView
 
 

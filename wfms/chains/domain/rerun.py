@@ -21,7 +21,7 @@ from uuid import UUID
 from sluice.contracts.common.problems import Conflict, Unprocessable
 from sluice.contracts.common.states import StepState, TaskMode
 from sluice.contracts.templates.plan import Plan, PlanStep, Source
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.chains.domain.chain import ChainView
 from wfms.chains.domain.graph import output_ports, readers
 from wfms.chains.domain.parameters import arguments, given_files

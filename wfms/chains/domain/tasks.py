@@ -19,7 +19,7 @@ from sluice.contracts.data.datasets import Dataset, NewDataset
 from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.tasks import NextInput, ReusedTask, Task, TaskInput, TaskOutput
 from sluice.contracts.templates.plan import NextSource, Plan, PlanStep, Source, StepInput
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.chains.domain.graph import output_ports
 from wfms.chains.domain.identity import dataset_name, task_uid
 from wfms.chains.domain.parameters import arguments

@@ -3,11 +3,11 @@
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from sluice.backoff import pause_after
 from sluice.clients.dms import DmsClient
 from sluice.clients.operator import OperatorClient
 from sluice.clients.watcher import WatcherClient
 from sluice.clients.wms import WmsClient
+from sluice.scheduling.backoff import pause_after
 from sluice.servicekit.database import Database
 
 

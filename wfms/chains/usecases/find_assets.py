@@ -13,7 +13,7 @@ from sluice.contracts.common.numbers import counted
 from sluice.contracts.common.problems import Finding, NotFound
 from sluice.contracts.data.asset_refs import AssetRef, is_asset
 from sluice.contracts.data.assets import AssetVersion
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.chains.domain.assets import asset_value, trouble_with, wanted_assets
 from wfms.chains.usecases.find_files import ChainRefused
 

@@ -9,7 +9,7 @@ from sluice.contracts.common.problems import Conflict, Finding, Forbidden, NotFo
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.asset_refs import MARK
 from sluice.contracts.data.datasets import Dataset
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.chains.domain.parameters import given_files
 
 

@@ -9,7 +9,7 @@ from sluice.contracts.access.secrets import SecretRef
 from sluice.contracts.chains.chains import NewChain
 from sluice.contracts.common.problems import Finding, NotFound
 from sluice.contracts.templates.plan import Plan
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.chains.domain.secrets import with_versions
 from wfms.chains.usecases.find_files import ChainRefused
 

@@ -6,8 +6,8 @@ from uuid import uuid4
 
 import structlog
 
-from sluice.backoff import pause_after
 from sluice.contracts.common.problems import Conflict, ServiceError, Unprocessable
+from sluice.scheduling.backoff import pause_after
 from sluice.servicekit.database import Database
 from sluice.servicekit.running.logging import log_ids
 from wfms.intake.db import intake

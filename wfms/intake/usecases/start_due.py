@@ -22,7 +22,7 @@ from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.datasets import Dataset, NewDataset
 from sluice.contracts.templates.templates import Template
 from sluice.contracts.templates.trigger_cycles import why_cycle
-from sluice.schedules import last_time
+from sluice.scheduling.schedules import last_time
 from wfms.intake.db.intake import insert_handover
 from wfms.intake.db.schedules import (
     Spec,

@@ -11,7 +11,7 @@ from sluice.servicekit.database import Connection
 from wms.db.jobs.splitting import SplitClaim, stored_files
 from wms.db.statement import statement
 from wms.db.tasks.tasks import IS_ASKED, UpstreamRead
-from wms.domain.grouping import JobDraft
+from wms.domain.splitting.grouping import JobDraft
 
 _SELECT_WRITER = statement("""
 -- The live task of the chain that writes the data set. A chain has few tasks.

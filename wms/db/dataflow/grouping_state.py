@@ -14,8 +14,8 @@ from sluice.servicekit.database import Connection
 from wms.db.dataflow.flows import add_jobs
 from wms.db.jobs.splitting import SplitClaim, stored_files
 from wms.db.statement import statement
-from wms.domain.flow import GroupedJobs
-from wms.domain.grouping import JobDraft
+from wms.domain.splitting.flow import GroupedJobs
+from wms.domain.splitting.grouping import JobDraft
 
 _SELECT_GROUPING = "SELECT entries, taken_seq, made, below FROM flows WHERE reader = $1"
 

@@ -12,7 +12,7 @@ from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.servicekit.database import Connection
 from wms.db.dataflow.flows import add_jobs
 from wms.db.statement import statement
-from wms.domain.grouping import JobDraft
+from wms.domain.splitting.grouping import JobDraft
 
 _KEEP_PARTS = """
 -- Insert in the transaction that ends the attempts, so that each part is stored once.

@@ -10,7 +10,7 @@ from sluice.servicekit.database import Connection
 from wms.db.jobs.splitting import stored_files
 from wms.db.statement import statement
 from wms.db.tasks.tasks import IS_ASKED
-from wms.domain.grouping import JobDraft
+from wms.domain.splitting.grouping import JobDraft
 
 _SAME_SHARED_INPUTS = """
 -- Return whether the jobs of both tasks have the same shared inputs.

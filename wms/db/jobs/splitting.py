@@ -16,7 +16,7 @@ from sluice.contracts.jobs.tasks import ReusedTask
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.db.tasks.tasks import IS_ASKED, UpstreamRead
-from wms.domain.grouping import JobDraft
+from wms.domain.splitting.grouping import JobDraft
 
 _CLAIM_TASK = statement("""
 -- Claim the best task that needs jobs created and is not claimed, for $3. It must not have been

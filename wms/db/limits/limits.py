@@ -16,8 +16,8 @@ from typing import Any
 from sluice.contracts.common.states import TaskState
 from sluice.contracts.jobs.limits import LimitPeriod, ResourceLimit, SetLimit
 from sluice.servicekit.database import Connection
-from wms.domain.limits import Limit, UsingStep
-from wms.domain.matching import Demand
+from wms.domain.scheduling.limits import Limit, UsingStep
+from wms.domain.scheduling.matching import Demand
 
 #: Namespace of PostgreSQL's advisory locks for names of resources.
 _LOCKS = 0x510C

@@ -17,7 +17,7 @@ from wms.db.jobs.in_flight import BOOKED, FLYING, IN_FLIGHT
 from wms.db.pilots.pilot_pages import PRESENT, pilot_of
 from wms.db.pilots.worker_times import Worker, WorkKind, times_of_worker
 from wms.db.statement import statement
-from wms.domain.worker_times import WorkerTimes
+from wms.domain.scheduling.worker_times import WorkerTimes
 
 #: Most attempts that are shown one by one, and most that are read for the summary by step.
 SHOWN, LOOKED_THROUGH = 20, 1000

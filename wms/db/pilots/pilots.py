@@ -20,7 +20,7 @@ from wms.db.pilots.worker_times import Worker, worker_of
 from wms.db.statement import statement
 from wms.db.tasks.steps import TASKS_WITH_PRIORITY
 from wms.db.tasks.tasks import DEMAND, IN_DEMAND, demand_of
-from wms.domain.matching import Demand, PilotNode
+from wms.domain.scheduling.matching import Demand, PilotNode
 from wms.domain.transitions import PILOT_MOVES
 
 _STORE_PILOT = statement("""

@@ -9,7 +9,7 @@ from wms.db.jobs.in_flight import FLYING
 from wms.db.pilots.pilots import node_of
 from wms.db.pilots.worker_times import Worker, WorkKind
 from wms.db.statement import statement
-from wms.domain.matching import PilotNode
+from wms.domain.scheduling.matching import PilotNode
 
 _SELECT_IN_HAND = statement(f"""
 -- Active pilots of these workers, with a row for each attempt in the order of leases, or one row

@@ -10,7 +10,7 @@ from sluice.contracts.jobs.warm_workers import WarmWorkerState
 from sluice.servicekit.database import Connection
 from wms.db.pilots.pilots import node_of
 from wms.db.statement import statement
-from wms.domain.matching import PilotNode
+from wms.domain.scheduling.matching import PilotNode
 
 #: Advisory lock of the instance that decides in this round.
 _ROUND_LOCK = 0x534C_504C

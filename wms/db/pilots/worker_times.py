@@ -9,7 +9,7 @@ from uuid import UUID
 from sluice.servicekit.database import Connection
 from wms.db.statement import statement
 from wms.db.tasks.steps import PRIORITY, TASKS_WITH_PRIORITY
-from wms.domain.worker_times import FEW_FAILURES, SUSPECT, WorkerTimes
+from wms.domain.scheduling.worker_times import FEW_FAILURES, SUSPECT, WorkerTimes
 
 
 class Worker(NamedTuple):

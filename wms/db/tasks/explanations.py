@@ -12,9 +12,9 @@ from wms.db.statement import statement
 from wms.db.tasks.steps import priority_of_task
 from wms.db.tasks.tasks import demands
 from wms.db.times.timelines import names_of
-from wms.domain.capacity import blocked
 from wms.domain.explanations import MissingRoom, StepBefore, WaitingFacts
-from wms.domain.matching import PilotNode
+from wms.domain.scheduling.capacity import blocked
+from wms.domain.scheduling.matching import PilotNode
 
 SELECT_PAUSED = statement("""
 -- Jobs that wait for their next attempt are at one end of the index jobs_ready.

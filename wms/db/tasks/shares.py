@@ -7,8 +7,8 @@ from sluice.contracts.access.groups import USUAL_WEIGHT, GroupShare
 from sluice.contracts.access.owners import Visibility
 from sluice.contracts.common.states import TaskState
 from sluice.servicekit.database import Connection
-from wms.domain.fair_share import gains
-from wms.domain.matching import Demand
+from wms.domain.scheduling.fair_share import gains
+from wms.domain.scheduling.matching import Demand
 
 _FINAL = ", ".join(f"'{state}'" for state in TaskState if state.final)
 

@@ -23,7 +23,7 @@ from sluice.servicekit.database import Connection
 from wms.db.limits.room_waits import CLOSED_FOR_ROOM, WAITS_FOR_ROOM
 from wms.db.statement import statement
 from wms.db.tasks.steps import PRIORITY, TASKS_WITH_PRIORITY
-from wms.domain.matching import Demand
+from wms.domain.scheduling.matching import Demand
 from wms.domain.task_completion import JobCounts, TaskEnding
 from wms.domain.transitions import TASK_MOVES
 

@@ -20,8 +20,8 @@ from wms.db.dataflow.tree_parts import (
     set_root,
 )
 from wms.db.tasks.tasks import LockedTask
-from wms.domain.flow import group_entries
-from wms.domain.tree_merge import SPAN
+from wms.domain.splitting.flow import group_entries
+from wms.domain.splitting.tree_merge import SPAN
 
 
 async def extend_tree(

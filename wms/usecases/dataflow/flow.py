@@ -17,8 +17,8 @@ from wms.db.jobs.splitting import SplitClaim, count_page
 from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import KnownTask
 from wms.db.tasks.tasks import LockedTask, UpstreamRead, lock_tasks
-from wms.domain.flow import can_follow, inputs_that_come, is_grouping, takes_as_they_come
-from wms.domain.grouping import JobDraft
+from wms.domain.splitting.flow import can_follow, inputs_that_come, is_grouping, takes_as_they_come
+from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext
 from wms.usecases.dataflow.group_files import continue_grouping
 from wms.usecases.splitting.claimed_task import HOLD, SplitClaimLost, announce, decide, park

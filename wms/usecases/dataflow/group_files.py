@@ -26,8 +26,8 @@ from wms.db.jobs.splitting import SplitClaim, lock_claimed
 from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import KnownTask
 from wms.db.tasks.tasks import LockedTask, UpstreamRead, lock_tasks
-from wms.domain.flow import group_entries, inputs_that_come
-from wms.domain.grouping import JobDraft
+from wms.domain.splitting.flow import group_entries, inputs_that_come
+from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.context import WmsContext
 from wms.usecases.splitting.claimed_task import HOLD, SplitClaimLost, announce, decide, park
 from wms.usecases.splitting.read_files import NotSplittable

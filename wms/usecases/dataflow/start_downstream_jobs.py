@@ -10,8 +10,8 @@ from wms.db.dataflow.grouping_state import set_due_behind
 from wms.db.jobs.attempts import EndedAttempt
 from wms.db.tasks.task_cache import KnownTask
 from wms.db.tasks.tasks import LockedTask, UpstreamRead
-from wms.domain.flow import draft_of, is_grouping
-from wms.domain.grouping import JobDraft
+from wms.domain.splitting.flow import draft_of, is_grouping
+from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.dataflow.group_files import NewJobs, take_entries
 
 

@@ -8,9 +8,9 @@ from statistics import fmean
 from sluice.servicekit.database import Connection
 from wms.db.pilots.loaded_kinds import ActiveStep, KindUsage, live_steps, loaded_kinds
 from wms.db.pilots.worker_times import KnownTimes, WorkKind, times_of
-from wms.domain.loading import KindFacts, preferred_kinds, waiting_kinds
-from wms.domain.matching import Demand
-from wms.domain.worker_times import of_all
+from wms.domain.placement.loading import KindFacts, preferred_kinds, waiting_kinds
+from wms.domain.scheduling.matching import Demand
+from wms.domain.scheduling.worker_times import of_all
 from wms.usecases.context import WmsContext
 
 

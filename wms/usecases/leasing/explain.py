@@ -12,8 +12,8 @@ from wms.db.tasks.ranking import boost_of
 from wms.db.tasks.status import job_with_attempts, task_status
 from wms.domain import explanations
 from wms.domain.explanations import ReservedJobs, WaitingFacts
-from wms.domain.matching import Demand, misfit
-from wms.domain.worker_times import WorkerLimit
+from wms.domain.scheduling.matching import Demand, misfit
+from wms.domain.scheduling.worker_times import WorkerLimit
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.reserve_jobs import other_workers_of
 from wms.usecases.leasing.trust_workers import look_for_failing

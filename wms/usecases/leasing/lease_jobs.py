@@ -18,10 +18,10 @@ from wms.db.pilots.worker_times import Worker, WorkKind
 from wms.db.tasks.shares import with_shares
 from wms.db.tasks.task_cache import KnownTask
 from wms.db.tasks.tasks import shared_inputs_json
-from wms.domain.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
-from wms.domain.loading import without_priorities
-from wms.domain.matching import Demand, PilotNode, fitting, order
-from wms.domain.worker_times import WorkerLimit
+from wms.domain.placement.loading import without_priorities
+from wms.domain.scheduling.capacity import KEPT, PilotCapacity, blocked, in_turn, is_kept_free
+from wms.domain.scheduling.matching import Demand, PilotNode, fitting, order
+from wms.domain.scheduling.worker_times import WorkerLimit
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.choose_kinds import choose_kinds
 from wms.usecases.leasing.reserve_jobs import Choice

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from sluice.servicekit.database import Connection
 from wms.db.pilots.pilots_with_jobs import AssignedJobRow, PilotWithJobs, pilots_with_jobs
 from wms.db.pilots.worker_times import KnownTimes, Worker, WorkKind, times_of
-from wms.domain.choice import BusyPilot, JobReservation, reserved_for
-from wms.domain.duplicate_attempts import is_worth_while, seconds_left
-from wms.domain.matching import Demand, misfit
-from wms.domain.worker_times import SUSPECT, WorkerTimes, of_all
+from wms.domain.scheduling.choice import BusyPilot, JobReservation, reserved_for
+from wms.domain.scheduling.duplicate_attempts import is_worth_while, seconds_left
+from wms.domain.scheduling.matching import Demand, misfit
+from wms.domain.scheduling.worker_times import SUSPECT, WorkerTimes, of_all
 
 #: Most workers that are looked at, fastest first.
 _LOOKED_AT = 200

@@ -14,9 +14,9 @@ from wms.db.pilots.placements import (
     place_pilot,
 )
 from wms.db.tasks.tasks import demands as read_demands
-from wms.domain.loading import KindFacts, kind_of, waiting_kinds, without_priorities
-from wms.domain.matching import Demand, fitting
-from wms.domain.placement import Kind, Place
+from wms.domain.placement.loading import KindFacts, kind_of, waiting_kinds, without_priorities
+from wms.domain.placement.policy import Kind, Place
+from wms.domain.scheduling.matching import Demand, fitting
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.choose_kinds import look_at_kinds
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from sluice.servicekit.database import Connection
 from wms.db.pilots.worker_times import Worker, WorkKind
-from wms.domain.matching import Demand
+from wms.domain.scheduling.matching import Demand
 from wms.usecases.context import WmsContext
 from wms.usecases.leasing.other_workers import OtherWorkers, find_other_workers
 

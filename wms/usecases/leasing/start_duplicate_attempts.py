@@ -12,10 +12,10 @@ from wms.db.jobs.duplicate_attempts import claim_second
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.pilots.pilots import PilotRow
 from wms.db.pilots.worker_times import RunningJob, Stragglers, Worker, running_jobs, times_of
-from wms.domain.capacity import PilotCapacity
-from wms.domain.duplicate_attempts import gain
-from wms.domain.matching import Demand, misfit
-from wms.domain.worker_times import of_all
+from wms.domain.scheduling.capacity import PilotCapacity
+from wms.domain.scheduling.duplicate_attempts import gain
+from wms.domain.scheduling.matching import Demand, misfit
+from wms.domain.scheduling.worker_times import of_all
 from wms.usecases.context import WmsContext
 
 log = structlog.get_logger(__name__)

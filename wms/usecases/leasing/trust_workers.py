@@ -15,7 +15,7 @@ from wms.db.pilots.worker_times import (
     may_probe,
     times_of,
 )
-from wms.domain.worker_times import WorkerLimit, of_all, trust
+from wms.domain.scheduling.worker_times import WorkerLimit, of_all, trust
 
 #: Seconds between two jobs that show whether a worker without trust still fails.
 PROBE_EVERY = 30.0

@@ -10,7 +10,7 @@ from wms.db.jobs.attempts import EndedAttempt
 from wms.db.limits.limits import give_back
 from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import KnownTask
-from wms.domain.limits import unspent
+from wms.domain.scheduling.limits import unspent
 
 
 async def give_back_quota(

@@ -4,7 +4,7 @@ import structlog
 
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.limits import SetLimit
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wms.db.limits import limits
 from wms.db.ready_channel import notify_ready
 from wms.usecases.context import WmsContext

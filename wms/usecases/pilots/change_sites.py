@@ -8,7 +8,7 @@ from pydantic import SecretStr
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.pilots.sites import SITE_TOKEN_PREFIX, NewSite, NewSiteSecret, Site, SiteList
 from sluice.servicekit.database import Database
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wms.db.pilots import sites
 
 log = structlog.get_logger(__name__)

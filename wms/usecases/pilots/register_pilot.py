@@ -9,7 +9,7 @@ from sluice.contracts.pilots.pilots import RegisterPilot, Registration
 from sluice.servicekit.database import Connection
 from wms.db.pilots.pilots import mark_lost_before, store_pilot
 from wms.db.pilots.sites import lock_site, starts_with
-from wms.domain.sites import beyond
+from wms.domain.scheduling.sites import beyond
 from wms.usecases.context import WmsContext
 
 

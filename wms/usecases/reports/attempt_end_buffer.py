@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from wms.db.pilots.worker_times import WorkKind
-from wms.domain.worker_times import WorkerTimes
+from wms.domain.scheduling.worker_times import WorkerTimes
 
 #: Most ends that are kept. Ends that were taken are lost if the database fails.
 _MOST = 100_000

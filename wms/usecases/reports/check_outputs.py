@@ -10,7 +10,7 @@ from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.common.states import AttemptOutcome
 from sluice.contracts.data.stated_files import StatedFile
 from sluice.contracts.pilots.pilots import AttemptReport
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 log = structlog.get_logger(__name__)
 

@@ -17,11 +17,11 @@ from wms.db.jobs.attempts import (
 from wms.db.pilots.pilots import active_nodes, is_stopping, node_of_pilot, see_pilot
 from wms.db.tasks.task_cache import KnownTask
 from wms.db.tasks.tasks import DownstreamTaskAppeared, LockedTask, lock_tasks_and_readers
-from wms.domain.matching import PilotNode, largest_gpu, largest_gpu_part, largest_ram
 from wms.domain.outputs import InvalidReport, check_report, log_file, output_files
 from wms.domain.retry_rules import RetryDecision
+from wms.domain.scheduling.matching import PilotNode, largest_gpu, largest_gpu_part, largest_ram
+from wms.domain.splitting.tree_merge import level_of, placed
 from wms.domain.tokens import possible
-from wms.domain.tree_merge import level_of, placed
 from wms.usecases.context import WmsContext
 from wms.usecases.limits.give_back_quota import give_back_quota
 from wms.usecases.limits.note_room import full_storage, note_room

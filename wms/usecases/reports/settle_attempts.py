@@ -20,9 +20,9 @@ from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import KnownTask
 from wms.db.tasks.tasks import LockedTask
 from wms.domain.failure_text import failure_text
+from wms.domain.splitting.tree_merge import level_of, part_of
 from wms.domain.task_completion import JobCounts, TaskEnding, ending
 from wms.domain.transitions import JOB_MOVES
-from wms.domain.tree_merge import level_of, part_of
 from wms.usecases.context import WmsContext
 from wms.usecases.dataflow.extend_tree import extend_tree
 from wms.usecases.dataflow.release_files import release_files

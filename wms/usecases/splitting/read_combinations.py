@@ -12,9 +12,9 @@ from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.job_inputs import InputFile, JobInput
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.templates.scatters import unequal_lists
-from wms.domain.combinations import list_item, numbered, too_many
-from wms.domain.flow import each_inputs
-from wms.domain.grouping import JobDraft
+from wms.domain.splitting.combinations import list_item, numbered, too_many
+from wms.domain.splitting.flow import each_inputs
+from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.splitting.read_files import InputDatasets, NotSplittable
 from wms.usecases.splitting.read_grouped_files import files_together
 

@@ -8,7 +8,7 @@ from sluice.contracts.common.states import InputMode
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import Task
-from wms.domain.dotproduct import FileStream, is_over, joined
+from wms.domain.splitting.dotproduct import FileStream, is_over, joined
 from wms.usecases.splitting.read_files import InputDatasets
 
 

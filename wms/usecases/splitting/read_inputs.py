@@ -10,7 +10,7 @@ from sluice.contracts.common.states import DatasetState, DatasetType, InputMode,
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import Task, TaskInput
-from wms.domain.grouping import Grouping, JobDraft, batched
+from wms.domain.splitting.grouping import Grouping, JobDraft, batched
 from wms.usecases.splitting.read_combinations import combined_drafts
 from wms.usecases.splitting.read_files import InputDatasets, NotSplittable
 from wms.usecases.splitting.read_grouped_files import files_together

@@ -23,8 +23,8 @@ from sluice.servicekit.database import Database
 from wms.db.jobs.reused_jobs import ReusedJob, finished_jobs, same_shared_inputs
 from wms.db.jobs.splitting import stored_files
 from wms.db.tasks.task_cache import KnownTask
-from wms.domain.flow import inputs_that_come, takes_as_they_come
-from wms.domain.grouping import JobDraft
+from wms.domain.splitting.flow import inputs_that_come, takes_as_they_come
+from wms.domain.splitting.grouping import JobDraft
 from wms.usecases.splitting.read_files import NotSplittable
 
 #: Files per check.

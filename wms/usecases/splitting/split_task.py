@@ -30,8 +30,8 @@ from wms.db.jobs.splitting import (
 )
 from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import KnownTask
-from wms.domain.grouping import Grouping, JobDraft
-from wms.domain.human_tasks import why_no_human_task
+from wms.domain.splitting.grouping import Grouping, JobDraft
+from wms.domain.splitting.human_tasks import why_no_human_task
 from wms.usecases.context import WmsContext
 from wms.usecases.dataflow.flow import begin_flow, carry_on
 from wms.usecases.splitting.claimed_task import (

@@ -9,7 +9,7 @@ from wms.db.limits.limits import with_limits
 from wms.db.tasks.explanations import present_nodes
 from wms.db.tasks.status import task_status, task_statuses
 from wms.db.tasks.tasks import demands
-from wms.domain.schedulability import NodeSupply, why_never
+from wms.domain.scheduling.schedulability import NodeSupply, why_never
 from wms.usecases.context import WmsContext
 
 

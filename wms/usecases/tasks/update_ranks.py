@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 from wms.db.tasks.ranking import set_ranks, tasks_to_rank
-from wms.domain.rank import aging, retries
+from wms.domain.scheduling.rank import aging, retries
 from wms.usecases.context import WmsContext
 
 
 async def update_ranks(context: WmsContext, *, period: float) -> int:
-    """Replace rank(i) of every live task by rank(i+1); see ``wms.domain.rank``.
+    """Replace rank(i) of every live task by rank(i+1); see ``wms.domain.scheduling.rank``.
 
     Args:
         context: The context of the WMS.

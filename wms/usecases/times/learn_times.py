@@ -12,7 +12,7 @@ from wms.db.pilots.worker_times import (
     set_times,
     workers_of,
 )
-from wms.domain.worker_times import WorkerTimes
+from wms.domain.scheduling.worker_times import WorkerTimes
 from wms.usecases.context import WmsContext
 from wms.usecases.reports.attempt_end_buffer import AttemptEnd
 

@@ -14,7 +14,7 @@ from pack_command import BadData, CommandError
 from masstimes.classifier.features import Marked
 from masstimes.hours import clock
 from masstimes.pages import read_lines
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: The text fields of a candidate of `mt-hours`.
 TEXTS = ("id", "domain", "url", "hour", "time", "context")

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pack_command import BadData, UsageError, parse_json, read_input
 
 from masstimes.crawl.addresses import address, domain_of
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _ID = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}")
 

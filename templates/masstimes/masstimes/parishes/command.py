@@ -26,7 +26,7 @@ from masstimes.parishes.columns import COLUMNS
 from masstimes.parishes.identity import with_ids
 from masstimes.parishes.walk import parishes_from
 from masstimes.polite import Polite
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _PROGRAM = "mt-parishes"
 

@@ -30,7 +30,7 @@ from masstimes.places.cache import Cache
 from masstimes.places.finder import PROVIDERS, Finder
 from masstimes.places.provider import Access, RequestKind
 from masstimes.polite import Polite
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _PROGRAM = "mt-places"
 #: The name of the limit over all nodes, of which sites.cwl reserves a part.

@@ -16,7 +16,7 @@ from masstimes.places.provider import (
     text_of,
 )
 from masstimes.polite import Answer, ApiRequest, Later
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Seconds before each try with a token, which becomes valid a moment after its page.
 _TOKEN_WAITS = (2.0, 2.0, 4.0)

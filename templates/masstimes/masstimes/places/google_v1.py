@@ -16,7 +16,7 @@ from masstimes.places.provider import (
     text_of,
 )
 from masstimes.polite import Answer, ApiRequest
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Statuses whose answers have an error in JSON.
 _ERRORS = frozenset({400, 401, 403, 404, 429})

@@ -14,7 +14,7 @@ from masstimes.places.provider import (
     text_of,
 )
 from masstimes.polite import Answer, ApiRequest, Polite
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _HITS = 10
 #: Tags of OpenStreetMap with a site, the best first.

@@ -12,7 +12,7 @@ from pack_command import CommandError
 
 from masstimes.manners import GaveUp, is_web_address
 from masstimes.polite import Answer, Polite
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class RequestKind(StrEnum):

@@ -30,8 +30,8 @@ from masstimes.small_web.dioceses import first_page
 from masstimes.small_web.parishes import SERVICE
 from masstimes.small_web.places import KEY, Places
 from masstimes.small_web.web import DEMO_SEED, LAYOUTS, SmallWeb, parish_files
-from sluice.http_clients import send_request
-from sluice.os_errors import reason_of
+from sluice.network.http_clients import send_request
+from sluice.text.os_errors import reason_of
 
 #: The file in the folder with the port and the addresses of the services.
 WEB = "web.json"

@@ -16,7 +16,7 @@ from pack_command import BadData, Parser, read_input, run_command, write_complet
 from masstimes.classifier.examples import read_candidates
 from masstimes.pages import read_lines
 from masstimes.table.merging import Evidence, rows
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 _PROGRAM = "mt-table"
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}")

@@ -29,7 +29,7 @@ from sluice.contracts.pilots.pilots import (
     LeasedJob,
     PilotTask,
 )
-from sluice.fit import BOUNDLESS, NodeCapacity
+from sluice.scheduling.fit import BOUNDLESS, NodeCapacity
 
 EPOCH = datetime(2030, 1, 1, tzinfo=UTC)
 TASK = uuid4()

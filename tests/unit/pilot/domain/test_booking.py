@@ -36,7 +36,7 @@ from sluice.contracts.pilots.pilots import (
     LeasedJob,
     PilotTask,
 )
-from sluice.fit import Allocation, GpuPart
+from sluice.scheduling.fit import Allocation, GpuPart
 from tests.unit.gpus import gpu, node
 from tests.unit.pilot.domain.cores import at, ended, pilot, reports, runs, task
 

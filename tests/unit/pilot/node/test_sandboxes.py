@@ -12,12 +12,12 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from pilot.node.sandboxes import NoSandboxError, find_sandbox
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Sandbox, SandboxOptions, SandboxUse
-from pilot.sandbox.sandbox_instance import SandboxInstance
-from pilot.sandbox.view import View, VisibleFile
-from sluice.visible_paths import VisiblePaths, absolute_entries, visible_paths, within
+from pilot.isolation.node.sandboxes import NoSandboxError, find_sandbox
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox import Sandbox, SandboxOptions, SandboxUse
+from pilot.isolation.sandbox.sandbox_instance import SandboxInstance
+from pilot.isolation.sandbox.view import View, VisibleFile
+from sluice.tools.visible_paths import VisiblePaths, absolute_entries, visible_paths, within
 
 _SYSTEM_PATH = "/usr/bin:/bin"
 _PLACES = [
@@ -233,7 +233,7 @@ def test_preferred_sandbox_is_left_out_on_a_node_without_namespaces(own: Path) -
     code = """
 import sys
 from pathlib import Path
-from pilot.node.sandboxes import NoSandboxError, find_sandbox
+from pilot.isolation.node.sandboxes import NoSandboxError, find_sandbox
 print("found", find_sandbox("preferred", Path(sys.argv[1]), [], hidden=[]))
 try:
     find_sandbox("required", Path(sys.argv[1]), [], hidden=[])

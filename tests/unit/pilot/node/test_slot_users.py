@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pilot.node.slot_users import WrongUsersError, claim, named_users, why_not
+from pilot.isolation.node.slot_users import WrongUsersError, claim, named_users, why_not
+from pilot.isolation.users.slot_user import SlotUser
 from pilot.runner.programs.orphans import adopt_orphans
-from pilot.users.slot_user import SlotUser
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.slot_users import new_user, open_folder
 

@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import SandboxOptions
-from pilot.sandbox.sandbox_instance import SandboxError
-from pilot.sandbox.sandboxed_warm_worker import SandboxedWarmWorker, changing_folder
-from pilot.sandbox.view import View, VisibleFile
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox import SandboxOptions
+from pilot.isolation.sandbox.sandbox_instance import SandboxError
+from pilot.isolation.sandbox.sandboxed_warm_worker import SandboxedWarmWorker, changing_folder
+from pilot.isolation.sandbox.view import View, VisibleFile
 from tests.unit.pilot.sandboxes import found_sandbox
 
 #: Evaluates each line of its input and answers with a line.

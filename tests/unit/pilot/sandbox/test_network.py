@@ -13,9 +13,9 @@ from typing import Any
 import psutil
 import pytest
 
-from pilot.node.sandboxes import with_network
-from pilot.sandbox.network import name_servers, usable
-from pilot.sandbox.sandbox import Sandbox
+from pilot.isolation.node.sandboxes import with_network
+from pilot.isolation.sandbox.network import name_servers, usable
+from pilot.isolation.sandbox.sandbox import Sandbox
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from tests.needs import ROOT_RIGHTS, TUNNELS
 from tests.unit.pilot.attempts import log_of, run
@@ -196,7 +196,7 @@ def test_invalid_or_loopback_networks_cannot_be_allowed(text: str) -> None:
 _HOLD = """
 import sys, time
 from pathlib import Path
-from pilot.sandbox.network import UserNetwork
+from pilot.isolation.sandbox.network import UserNetwork
 network = UserNetwork.model_validate_json(sys.argv[1])
 print(network.start(int(sys.argv[2])).pid, flush=True)
 time.sleep(600)
@@ -224,11 +224,11 @@ def test_network_process_ends_when_its_parent_is_killed(tmp_path: Path) -> None:
 _FIND = """
 import os, sys
 from pathlib import Path
-from pilot.node.sandboxes import find_sandbox, with_network
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox_instance import SandboxInstance
-from pilot.sandbox.sandbox import SandboxOptions
-from pilot.sandbox.view import View
+from pilot.isolation.node.sandboxes import find_sandbox, with_network
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox_instance import SandboxInstance
+from pilot.isolation.sandbox.sandbox import SandboxOptions
+from pilot.isolation.sandbox.view import View
 found = find_sandbox("required", Path(sys.argv[1]), [], hidden=[Path(sys.argv[1]) / "hidden"])
 network = sys.argv[3] == "True"
 if network:

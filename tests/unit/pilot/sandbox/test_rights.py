@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from pilot.sandbox.bare_python import bare_environment
-from pilot.sandbox.sandbox import SandboxOptions
-from pilot.sandbox.tool_root import SOURCES
+from pilot.isolation.sandbox.bare_python import bare_environment
+from pilot.isolation.sandbox.sandbox import SandboxOptions
+from pilot.isolation.sandbox.tool_root import SOURCES
 from sluice.contracts.common.states import AttemptOutcome
 from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, task
@@ -28,7 +28,7 @@ status = dict(line.split(":\\t") for line in open("/proc/self/status").read().sp
 _SHUT_OFF = f"""
 import ctypes, json, os, resource, sys
 sys.path.append({SOURCES!r})
-from pilot.sandbox.kernel import shut_off
+from pilot.isolation.sandbox.kernel import shut_off
 held = os.open("/proc", os.O_RDONLY)
 os.set_inheritable(held, True)
 before = ctypes.CDLL(None).prctl(3, 0, 0, 0, 0)  # PR_GET_DUMPABLE

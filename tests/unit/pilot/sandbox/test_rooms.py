@@ -11,11 +11,11 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from pilot.node.sandboxes import find_sandbox
-from pilot.sandbox.process_limits import ProcessLimits
-from pilot.sandbox.sandbox import Sandbox, SandboxOptions
-from pilot.sandbox.sandbox_instance import SandboxedProgram, SandboxError, SandboxInstance
-from pilot.sandbox.view import View, VisibleFile
+from pilot.isolation.node.sandboxes import find_sandbox
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox import Sandbox, SandboxOptions
+from pilot.isolation.sandbox.sandbox_instance import SandboxedProgram, SandboxError, SandboxInstance
+from pilot.isolation.sandbox.view import View, VisibleFile
 from tests.needs import DEVICE, find_device
 from tests.unit.pilot.attempts import python, run
 from tests.unit.pilot.builders import input_file, task

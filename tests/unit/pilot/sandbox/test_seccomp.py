@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pilot.sandbox.seccomp import Filter, filter_program
-from pilot.sandbox.system_calls import ARCHITECTURES
+from pilot.isolation.sandbox.seccomp import Filter, filter_program
+from pilot.isolation.sandbox.system_calls import ARCHITECTURES
 from tests.unit.pilot.sandbox.bpf import answer
 
 _ALLOWED, _ENDED, _REFUSED = 0x7FFF0000, 0x80000000, 0x00050000

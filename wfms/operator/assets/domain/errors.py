@@ -9,7 +9,7 @@ from sluice.contracts.common.problems import (
     NotAvailable,
     NotFound,
 )
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.errors import MAX_NAMED
 
 

@@ -8,7 +8,7 @@ from sluice.contracts.common.problems import (
     NotFound,
     Unprocessable,
 )
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.errors import MAX_NAMED
 
 

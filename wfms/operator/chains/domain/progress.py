@@ -7,7 +7,7 @@ from sluice.contracts.chains.chains import INCOMPLETE, Chain, ChainStep
 from sluice.contracts.common.numbers import counted
 from sluice.contracts.common.states import ChainState, StepState, TaskState
 from sluice.contracts.jobs.tasks import TaskStatus
-from sluice.stalled_steps import is_stalled
+from sluice.scheduling.stalled_steps import is_stalled
 from wfms.operator.chains.domain.formatting import count_text
 
 

@@ -24,8 +24,8 @@ from wfms.operator.http.fair_threads import FairThreads
 from wfms.operator.http.origin import refuse_foreign_requests
 from wfms.operator.http.route import blueprint
 from wfms.operator.settings import OperatorSettings, secret_key
+from wfms.operator.web.framework.rendering import error_page, prepare_rendering
 from wfms.operator.web.pages.blueprint import pages_blueprint
-from wfms.operator.web.pages.rendering import error_page, prepare_rendering
 
 #: Limit of a request body in bytes, unless a route allows more.
 LARGEST_REQUEST = 2 * 1024 * 1024

@@ -16,7 +16,7 @@ from sluice.contracts.data.datasets import ArchiveFormat
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.web.http import api_router, errors
 from sluice.servicekit.web.streaming import FOREIGN_CONTENT, Streamed
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.chains.usecases.read_log import find_log
 from wfms.operator.chains.usecases.read_outputs import finished_outputs
 from wfms.operator.chains.usecases.read_partial import read_what_is_left

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import httpx
 
 from sluice.contracts.common.problems import NotAvailable, Unprocessable
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 #: Characters that stay unescaped in a query.
 _IN_QUERIES = "%/?:@!$&'()*+,;=~[]"

@@ -9,7 +9,7 @@ from sluice.contracts.common.problems import (
     ServiceError,
     Unauthenticated,
 )
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class PersonUnknown(NotFound):

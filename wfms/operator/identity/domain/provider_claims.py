@@ -6,7 +6,7 @@ from typing import Any
 
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import is_name
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.identity.domain.errors import ProviderRefused
 
 #: In a mapping of groups, everybody whom the provider knows.

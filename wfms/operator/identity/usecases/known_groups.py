@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from sluice.contracts.access.owners import EVERYONE
 from sluice.contracts.common.problems import Unprocessable
 from sluice.servicekit.database import Connection
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.identity.db.people import all_people
 
 

@@ -6,7 +6,7 @@ from sluice.contracts.common.problems import Forbidden
 from sluice.servicekit.access.delegation import person_asking
 from sluice.servicekit.access.ownership import Ownership, ownership
 from sluice.servicekit.database import Connection
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.identity.db.name_owners import NamedKind, owner_of_name, take_name
 from wfms.operator.identity.usecases.known_groups import are_there_any
 

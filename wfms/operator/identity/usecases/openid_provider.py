@@ -14,11 +14,11 @@ from joserfc.errors import JoseError
 from joserfc.jwk import KeySet
 
 from sluice.contracts.common.problems import NotAvailable
-from sluice.http_clients import connection_options
-from sluice.os_errors import reason_of
-from sluice.proxies import UnusableProxy
+from sluice.network.http_clients import connection_options
+from sluice.network.proxies import UnusableProxy
 from sluice.servicekit.access.provider_sign_in import PendingSignIn
-from sluice.visible_text import quoted
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted
 from wfms.operator.identity.domain.errors import ProviderRefused
 from wfms.operator.identity.usecases.oidc_settings import OidcSettings
 

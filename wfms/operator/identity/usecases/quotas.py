@@ -19,7 +19,7 @@ from sluice.contracts.access.quotas import (
 from sluice.contracts.common.problems import Forbidden, NotFound, Unprocessable
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.audit.request import tell
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.context import OperatorContext
 from wfms.operator.identity.db.people import person_called
 

@@ -22,7 +22,7 @@ from sluice.contracts.data.room import RoomWait
 from sluice.contracts.jobs.steps import StepLoad, StepPriority, off_in_words
 from sluice.contracts.jobs.tasks import TaskStatus, UnschedulableTask
 from sluice.contracts.pilots.pilot_list import Pilot
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.chains.domain.formatting import count_text
 from wfms.operator.chains.domain.progress import chain_progress
 

@@ -11,7 +11,7 @@ from sluice.contracts.chains.attention import Notice
 from sluice.contracts.chains.intake import Unmatched
 from sluice.contracts.common.numbers import counted
 from sluice.contracts.common.problems import ServiceError
-from sluice.visible_text import visible_line
+from sluice.text.visible_text import visible_line
 from wfms.operator.context import OperatorContext
 from wfms.operator.monitoring.db.notifications import (
     claim_notifications,

@@ -6,7 +6,7 @@ from sluice.contracts.common.problems import (
     NotFound,
     Unprocessable,
 )
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 class SecretUnknown(NotFound):

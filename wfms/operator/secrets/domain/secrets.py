@@ -1,6 +1,6 @@
 """The context string for the encryption of secrets."""
 
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 
 
 def sealed_as(name: str, version: int) -> str:

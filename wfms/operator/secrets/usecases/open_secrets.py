@@ -6,7 +6,7 @@ from pydantic import SecretStr
 from sluice.contracts.access.secrets import Sealed, SecretRef, SecretsRequest, SecretValues, may_use
 from sluice.servicekit.database import Connection
 from sluice.servicekit.sealing import ANSWER, IN_TIME, REQUEST
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.context import OperatorContext
 from wfms.operator.secrets.db import secrets
 from wfms.operator.secrets.domain.errors import SecretRefused

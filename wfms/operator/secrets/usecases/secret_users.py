@@ -10,7 +10,7 @@ from sluice.contracts.common.problems import Forbidden, Unprocessable
 from sluice.contracts.templates.plan import Plan
 from sluice.servicekit.access.delegation import person_asking
 from sluice.servicekit.database import Connection
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.identity.db import people
 from wfms.operator.identity.usecases.known_groups import are_there_any, require_known
 from wfms.operator.secrets.db.secrets import SecretUsers, StoredSecret

@@ -11,7 +11,7 @@ from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.matching import due_text, facts_of, objection
 from sluice.contracts.templates.trigger_cycles import why_cycle
-from sluice.schedules import next_time
+from sluice.scheduling.schedules import next_time
 from sluice.servicekit.access.delegation import current_visibility
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.db import templates

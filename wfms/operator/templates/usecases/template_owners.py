@@ -9,7 +9,7 @@ from sluice.contracts.templates.plan import Plan
 from sluice.servicekit.access.delegation import current_visibility, person_asking
 from sluice.servicekit.access.ownership import ownership, require_member
 from sluice.servicekit.database import Connection, Database
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.identity.usecases.known_groups import are_there_any, require_known
 from wfms.operator.secrets.usecases.secret_users import require_may_publish
 from wfms.operator.templates.db import templates

@@ -12,7 +12,7 @@ from sluice.contracts.common.bounds import not_finite, shown_number
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.data.asset_refs import AssetRef, is_asset
 from sluice.contracts.templates.plan import DIRECTORIES, FILES, Parameter, Plan
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.templates.domain.parameters import type_name
 
 

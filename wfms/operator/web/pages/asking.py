@@ -23,9 +23,9 @@ from sluice.contracts.human_tasks.asking_watch import (
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.access import may
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.pages.page_routes import PageRoutes
-from wfms.operator.web.pages.rendering import live
-from wfms.operator.web.pages.wrong_form import wrong_form
+from wfms.operator.web.framework.page_routes import PageRoutes
+from wfms.operator.web.framework.rendering import live
+from wfms.operator.web.framework.wrong_form import wrong_form
 
 _STEP = "/asking/<group>/<template>/<step>"
 #: Maximum number of browsers on a page; the highest scores come first.

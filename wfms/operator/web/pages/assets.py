@@ -19,7 +19,7 @@ from wfms.operator.assets.usecases.receive_asset import complete_asset, complete
 from wfms.operator.assets.usecases.remove_asset import remove_asset
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.framework.page_routes import PageRoutes
 
 
 class AssetPages:

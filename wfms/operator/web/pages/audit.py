@@ -7,7 +7,7 @@ from sluice.contracts.access.audit import AuditFilter
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.monitoring.usecases.read_audit import check_audit, read_audit
-from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.framework.page_routes import PageRoutes
 
 #: Events on one page.
 _PAGE = 25

@@ -9,7 +9,8 @@ from flask import Blueprint, Response, request
 
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.pages import csrf
+from wfms.operator.web.framework import csrf
+from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.pages.asking import AskingPages
 from wfms.operator.web.pages.assets import AssetPages
 from wfms.operator.web.pages.audit import AuditPages
@@ -18,7 +19,6 @@ from wfms.operator.web.pages.datasets import DatasetPages
 from wfms.operator.web.pages.device_logins import DeviceLoginPages
 from wfms.operator.web.pages.groups import GroupPages
 from wfms.operator.web.pages.overview import OverviewPages
-from wfms.operator.web.pages.page_routes import PageRoutes
 from wfms.operator.web.pages.people import PeoplePages
 from wfms.operator.web.pages.periods import PeriodPages
 from wfms.operator.web.pages.pilots import PilotPages

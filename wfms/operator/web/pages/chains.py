@@ -14,9 +14,9 @@ from sluice.contracts.jobs.tasks import Prioritise
 from wfms.operator.chains.usecases.read_chain_list import ChainList, read_chain_list
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.pages.page_routes import PageRoutes
-from wfms.operator.web.pages.query_values import query_choice
-from wfms.operator.web.pages.rendering import live
+from wfms.operator.web.framework.page_routes import PageRoutes
+from wfms.operator.web.framework.query_values import query_choice
+from wfms.operator.web.framework.rendering import live
 from wfms.operator.web.usecases.read_chain_detail import ChainDetail, read_chain_detail
 
 

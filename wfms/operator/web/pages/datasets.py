@@ -15,9 +15,9 @@ from wfms.operator.chains.usecases.review_unmatched import current_ties, review_
 from wfms.operator.chains.usecases.share_dataset import share_dataset
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.pages.page_routes import PageRoutes
-from wfms.operator.web.pages.query_values import query_choice
-from wfms.operator.web.pages.share_form import read_share, seen_by
+from wfms.operator.web.framework.page_routes import PageRoutes
+from wfms.operator.web.framework.query_values import query_choice
+from wfms.operator.web.framework.share_form import read_share, seen_by
 from wfms.operator.web.usecases.read_file_detail import read_file_detail
 
 #: Data sets on one page.

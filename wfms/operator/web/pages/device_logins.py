@@ -11,8 +11,8 @@ from wfms.operator.http.access import caller
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.identity.db.device_logins import DeviceLoginRow
 from wfms.operator.identity.usecases.device_login import PAGE
-from wfms.operator.web.pages.page_routes import PageRoutes
-from wfms.operator.web.pages.wrong_form import role_called
+from wfms.operator.web.framework.page_routes import PageRoutes
+from wfms.operator.web.framework.wrong_form import role_called
 
 
 class DeviceLoginPages:

@@ -6,7 +6,7 @@ from sluice.contracts.access.access import Role
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.identity.usecases.groups import read_groups
-from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.framework.page_routes import PageRoutes
 
 
 class GroupPages:

@@ -12,8 +12,8 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.monitoring.domain.overview import Overview
 from wfms.operator.monitoring.usecases.read_attention import acknowledge_notices
-from wfms.operator.web.pages.page_routes import PageRoutes
-from wfms.operator.web.pages.rendering import live
+from wfms.operator.web.framework.page_routes import PageRoutes
+from wfms.operator.web.framework.rendering import live
 from wfms.operator.web.usecases.read_overview import read_overview
 
 #: Key of the browser session that keeps the name that was entered last.

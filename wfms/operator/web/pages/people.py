@@ -28,8 +28,8 @@ from wfms.operator.http.bridge import Bridge
 from wfms.operator.identity.usecases.give_token import give_token, revoke_token
 from wfms.operator.identity.usecases.quotas import read_person_quotas
 from wfms.operator.identity.usecases.read_people import read_accounts, read_me, read_tokens
-from wfms.operator.web.pages.page_routes import PageRoutes
-from wfms.operator.web.pages.wrong_form import role_called, wrong_form
+from wfms.operator.web.framework.page_routes import PageRoutes
+from wfms.operator.web.framework.wrong_form import role_called, wrong_form
 
 
 class PeoplePages:

@@ -5,7 +5,7 @@ from flask import render_template, request
 from sluice.contracts.access.access import Role
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.usecases.read_periods import read_periods, read_run
 
 #: Frames on one page.

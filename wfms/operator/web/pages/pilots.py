@@ -15,8 +15,8 @@ from wfms.operator.chains.domain.errors import StepUnknown
 from wfms.operator.chains.usecases.load_tool import load_tool
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.pages.page_routes import PageRoutes
-from wfms.operator.web.pages.rendering import live
+from wfms.operator.web.framework.page_routes import PageRoutes
+from wfms.operator.web.framework.rendering import live
 
 #: Maximum number of pilots on the page of all.
 _SHOWN = 200

@@ -9,8 +9,8 @@ from sluice.contracts.queues import SHOWN, ChooseMessages, DeadMessages
 from wfms.operator.chains.domain.formatting import count_text
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.pages.page_routes import PageRoutes
-from wfms.operator.web.pages.rendering import live
+from wfms.operator.web.framework.page_routes import PageRoutes
+from wfms.operator.web.framework.rendering import live
 
 #: Maximum number of dead letters on a page; the oldest come first.
 _MOST = 100

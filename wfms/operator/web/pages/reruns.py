@@ -15,7 +15,7 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestRefused
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.domain.start_form import Field, fields_of, read_values, shown
-from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.usecases.read_chain_detail import ChainDetail, read_chain_detail
 
 #: Prefix of form fields with parameters.

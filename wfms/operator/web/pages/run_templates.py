@@ -18,7 +18,7 @@ from wfms.operator.templates.usecases.read_run_templates import (
 from wfms.operator.templates.usecases.zip_files import zip_of
 from wfms.operator.web.domain.plan_drawing import draw
 from wfms.operator.web.domain.source_listing import list_sources
-from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.framework.page_routes import PageRoutes
 
 #: Templates on one page.
 _PAGE = 50

@@ -6,13 +6,13 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.access.access import Role
 from sluice.contracts.chains.chains import RequestChain
 from sluice.contracts.common.problems import Conflict, Finding, ServiceError, Unprocessable
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.chains.usecases.request_chain import request_chain
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import RequestRefused
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.web.domain.start_form import Field, fields_of, read_values
-from wfms.operator.web.pages.page_routes import PageRoutes
+from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.usecases.prepare_chain import StartPage, prepare_chain
 
 #: Prefix of form fields with parameters.

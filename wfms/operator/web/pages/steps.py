@@ -11,8 +11,8 @@ from wfms.operator.chains.usecases.read_steps import read_steps, set_step_priori
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.templates.usecases.read_templates import read_templates
-from wfms.operator.web.pages.page_routes import PageRoutes
-from wfms.operator.web.pages.rendering import live
+from wfms.operator.web.framework.page_routes import PageRoutes
+from wfms.operator.web.framework.rendering import live
 
 
 class StepPages:

@@ -19,9 +19,9 @@ from wfms.operator.chains.usecases.follow_log import follow_log
 from wfms.operator.chains.usecases.read_log import read_log
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.pages.page_routes import PageRoutes
-from wfms.operator.web.pages.query_values import query_choice, query_number
-from wfms.operator.web.pages.rendering import live
+from wfms.operator.web.framework.page_routes import PageRoutes
+from wfms.operator.web.framework.query_values import query_choice, query_number
+from wfms.operator.web.framework.rendering import live
 from wfms.operator.web.usecases.read_task_detail import JobFilter, TaskDetail, read_task_detail
 
 #: Tasks on one page of the list.

@@ -32,9 +32,9 @@ from wfms.operator.templates.usecases.template_owners import share_template
 from wfms.operator.templates.usecases.zip_files import zip_of
 from wfms.operator.web.domain.plan_drawing import draw
 from wfms.operator.web.domain.source_listing import list_sources
-from wfms.operator.web.pages.page_routes import PageRoutes
-from wfms.operator.web.pages.query_values import query_number
-from wfms.operator.web.pages.share_form import read_share, seen_by
+from wfms.operator.web.framework.page_routes import PageRoutes
+from wfms.operator.web.framework.query_values import query_number
+from wfms.operator.web.framework.share_form import read_share, seen_by
 
 
 class TemplatePages:

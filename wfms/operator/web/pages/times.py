@@ -9,8 +9,8 @@ from sluice.contracts.access.access import Role
 from wfms.operator.chains.usecases.read_times import read_chain_times, read_template_times
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.web.pages.page_routes import PageRoutes
-from wfms.operator.web.pages.rendering import live
+from wfms.operator.web.framework.page_routes import PageRoutes
+from wfms.operator.web.framework.rendering import live
 
 #: Choices of the page: days to look back.
 _DAYS = (1, 7, 30)

@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import NotFound, ServiceError, Unprocessable
 from sluice.contracts.templates.tools import ComposeTools, NewTool
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.templates.domain.submitted_files import UNNAMED, SubmittedFiles
@@ -17,9 +17,9 @@ from wfms.operator.templates.usecases.compose_tools import compose_tools
 from wfms.operator.templates.usecases.draft_template import save_draft
 from wfms.operator.templates.usecases.read_tools import read_tool, read_tool_versions, read_tools
 from wfms.operator.templates.usecases.store_tool import remove_tool, store_tool
-from wfms.operator.web.pages.page_routes import PageRoutes
-from wfms.operator.web.pages.query_values import query_number
-from wfms.operator.web.pages.wrong_form import wrong_form
+from wfms.operator.web.framework.page_routes import PageRoutes
+from wfms.operator.web.framework.query_values import query_number
+from wfms.operator.web.framework.wrong_form import wrong_form
 
 
 class ToolPages:

@@ -14,7 +14,7 @@ from sluice.contracts.common.states import DatasetState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet_dataset
 from sluice.contracts.templates.matching import bind, facts_of, objection_to
-from sluice.visible_text import quoted
+from sluice.text.visible_text import quoted
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.domain.errors import TemplateDisabled
 from wfms.operator.templates.domain.template import StoredTemplate

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.runner.attempts.limit_hints import KernelRefusals
-from pilot.sandbox.process_limits import ProcessLimits
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.jobs.needs import Resources
 from tests.unit.pilot.attempts import failed, python, run

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pilot.sandbox.sandbox import gpu_devices
+from pilot.isolation.sandbox.sandbox import gpu_devices
 from sluice.contracts.common.states import DeviceType, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport
 from tests.unit.pilot.attempts import python
@@ -85,9 +85,10 @@ def test_job_gets_the_device_files_of_its_gpus_and_of_the_driver(
     names = ("nvidia0", "nvidia1", "nvidia10", "nvidiactl", "nvidia-uvm", "tty")
     for name in names:
         (tmp_path / name).touch()
-    monkeypatch.setattr("pilot.sandbox.sandbox._GPUS", (f"{tmp_path}/nvidia*",))
+    monkeypatch.setattr("pilot.isolation.sandbox.sandbox._GPUS", (f"{tmp_path}/nvidia*",))
     monkeypatch.setattr(
-        "pilot.sandbox.sandbox._ONE_GPU", re.compile(rf"{re.escape(str(tmp_path))}/nvidia\d+")
+        "pilot.isolation.sandbox.sandbox._ONE_GPU",
+        re.compile(rf"{re.escape(str(tmp_path))}/nvidia\d+"),
     )
     found = [Path(path).name for path in gpu_devices([f"{tmp_path}/nvidia1"])]
     assert found == ["nvidia-uvm", "nvidia1", "nvidiactl"]

@@ -75,5 +75,5 @@ def evaluators(runner: Runner) -> list[int]:
         child.pid
         for child in psutil.Process(runner.slot_pid).children()
         if command_of(child)[:1] not in ([], [sys.executable])
-        and "pilot.sandbox.holder" not in command_of(child)[-1]
+        and "pilot.isolation.sandbox.holder" not in command_of(child)[-1]
     ]

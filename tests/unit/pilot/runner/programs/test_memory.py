@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from pilot.node import memory_groups
-from pilot.node.memory_groups import ControlGroupSettings, find_memory_groups, limit_file
+from pilot.isolation.node import memory_groups
+from pilot.isolation.node.memory_groups import ControlGroupSettings, find_memory_groups, limit_file
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.needs import Resources, Warm
 from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
@@ -214,7 +214,7 @@ def test_slot_survives_a_tool_that_runs_out_of_memory(grouped: Runner, root: Pat
 #: Makes control groups as a pilot does, prints their folder, and waits.
 PILOT = """
 import sys
-from pilot.node.memory_groups import find_memory_groups
+from pilot.isolation.node.memory_groups import find_memory_groups
 found = find_memory_groups(sys.argv[1])
 print("there is", found and found.groups.folder, flush=True)
 sys.stdin.read()
@@ -255,7 +255,7 @@ def test_slot_removes_groups_of_ended_slots_and_keeps_groups_of_starting_slots(
 #: Makes and removes control groups as a pilot does, many times.
 BUSY = """
 import sys, uuid
-from pilot.node.memory_groups import find_memory_groups
+from pilot.isolation.node.memory_groups import find_memory_groups
 print(flush=True)
 sys.stdin.read()
 for _ in range(200):

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.runner.programs.memory import OutOfMemory, ProcessMemory
 from pilot.runner.programs.running import Child
 from pilot.runner.programs.usage import group_memory, proportional_memory
-from pilot.sandbox.process_limits import ProcessLimits
 from tests.unit.pilot.runner.programs.other_programs import started
 
 #: MiB of each of the four processes.

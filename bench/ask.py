@@ -1,0 +1,223 @@
+"""Benchmark of human tasks: many annotators answer through the page's own requests.
+
+It measures answers in a minute and the time until the next item comes.
+"""
+
+import asyncio
+import random
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import UUID
+
+import httpx
+
+from bench.result import BenchResult, percentile
+from bench.system import fresh_system
+from sluice.cli.connection import connected
+from sluice.cli.transfer.upload import upload_files
+from sluice.cli.watch.chain import chain_of
+from sluice.contracts.data.datasets import NewDataset
+from sluice.contracts.human_tasks.asking import AnnotatorAnswer, AskNext, NextItems
+from sluice.contracts.human_tasks.asking_watch import AskLink, NewLink
+from sluice.contracts.templates.templates import NewTemplate
+from sluice.network.credentials import headers_for
+from sluice.network.http_clients import http_client
+
+_WORKFLOW = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {sluice: "urn:sluice:cwl:"}
+sluice:match: {kind: bench-ask}
+requirements:
+  ScatterFeatureRequirement: {}
+inputs:
+  files: File[]
+outputs:
+  answers: {type: "File[]", outputSource: ask/answer}
+steps:
+  ask:
+    sluice:ask: {question: Is it one?, agree: 2, link: 1}
+    scatter: file
+    in: {file: files}
+    out: [answer]
+    run:
+      class: Operation
+      inputs: {file: File}
+      outputs: {answer: File}
+"""
+#: All annotators come from one address and are faster than people.
+_NO_LIMITS = {
+    "SLUICE_ASK_REQUESTS_OF_A_BROWSER": "0",
+    "SLUICE_ASK_BROWSERS_OF_AN_ADDRESS": "0",
+}
+#: The number of items that a browser asks for when it has none.
+_AHEAD = 3
+_HEADERS = {"Sluice-Ask": "1"}
+#: Seconds until the page asks again when others have the remaining items (``LOOKS`` of its
+#: ``sender.js``). The second value is the time without a new answer after which a browser leaves.
+_LOOK_AGAIN, _PATIENCE = 3.0, 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class _BrowserRecord:
+    """What one browser has seen: the items, and the seconds that each request took."""
+
+    items: list[UUID]
+    waits: list[float]
+
+
+def bench_ask(items: int = 2000, people: int = 200, think: float = 1.0) -> BenchResult:
+    """Measure two answers to each of ``items`` by ``people`` at once.
+
+    Each person looks at an item for ``think`` seconds on average. The time varies by half, so that
+    people do not keep step with each other.
+
+    Raises:
+        RuntimeError: An item was shown to one browser twice.
+    """
+    with tempfile.TemporaryDirectory(prefix="sluice-bench-ask-") as folder:
+        files = [Path(folder) / f"{number}.txt" for number in range(items)]
+        for path in files:
+            path.write_text(f"Sunday at {path.stem}:00, or not")
+        with fresh_system(**_NO_LIMITS) as (url, _):
+            address = asyncio.run(_asked(url, files))
+            # The browsers run in a process of their own, as real ones do.
+            with ProcessPoolExecutor(1) as pool:
+                seen, seconds = pool.submit(_answer, url, address, people, think).result()
+    waits = [wait for one in seen for wait in one.waits]
+    answers = sum(len(one.items) for one in seen)
+    twice = [item for one in seen for item, number in Counter(one.items).items() if number > 1]
+    if twice:
+        raise RuntimeError(f"shown twice to one browser: {twice}")
+    return BenchResult(
+        name="ask",
+        value=60 * answers / seconds,
+        unit="answers/min",
+        target=">= 10 000 answers/min, next item p99 <= 100 ms",
+        details={
+            "items": items,
+            "people": people,
+            "seconds that each looks": think,
+            "answers": answers,
+            "next item, median ms": round(1000 * percentile(waits, 0.5), 1),
+            "next item, p99 ms": round(1000 * percentile(waits, 0.99), 1),
+        },
+    )
+
+
+async def _asked(url: str, files: list[Path]) -> str:
+    """Return the address of the page when all items are open."""
+    async with connected(url) as connection:
+        await connection.operator.store_template(NewTemplate(name="bench-ask", cwl=_WORKFLOW))
+        new = NewDataset(name="bench-ask", meta={"kind": "bench-ask"})
+        dataset = await upload_files(connection, files, dataset=new)
+        await chain_of(connection, dataset.uid)
+    async with http_client(f"{url}/services/ask", headers=headers_for(url)) as http:
+        while True:
+            steps = (await http.get("/api/v1/asking/steps")).raise_for_status().json()["steps"]
+            if steps and steps[0]["items"].get("open") == len(files):
+                break
+            await asyncio.sleep(0.2)
+        place = "/api/v1/asking/steps/everyone/bench-ask/ask/links"
+        made = await http.post(place, json=NewLink(days=1).model_dump())
+        link = AskLink.model_validate(made.raise_for_status().json())
+    if link.url is None:
+        raise RuntimeError("the link has no address")
+    return link.url
+
+
+def _answer(
+    url: str, address: str, people: int, think: float
+) -> tuple[list[_BrowserRecord], float]:
+    return asyncio.run(_answer_all(url, address, people, think))
+
+
+async def _answer_all(
+    url: str, address: str, people: int, think: float
+) -> tuple[list[_BrowserRecord], float]:
+    """Return what each browser has seen, and the seconds from the start to the last answer."""
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=None)
+    browsers = [
+        http_client(
+            url,
+            headers={"User-Agent": f"person {number}"},  # each is another person
+            follow_redirects=True,
+            timeout=60,
+            limits=limits,
+        )
+        for number in range(people)
+    ]
+    try:
+        for browser in browsers:
+            (await browser.get(address)).raise_for_status()
+        path = address.partition("?")[0]
+        start = time.monotonic()
+        last = [start]
+        looks = [_looks(number, think) for number in range(people)]
+        seen = await asyncio.gather(
+            *(
+                _person(browser, path, last, look)
+                for browser, look in zip(browsers, looks, strict=True)
+            )
+        )
+        return list(seen), last[0] - start
+    finally:
+        for browser in browsers:
+            await browser.aclose()
+
+
+def _looks(number: int, think: float) -> Iterator[float]:
+    """Yield the seconds until the person comes, then those for each item."""
+    drawn = random.Random(number)  # noqa: S311 - no secret
+    yield drawn.uniform(0, think)
+    while True:
+        yield drawn.uniform(0.5, 1.5) * think
+
+
+async def _person(
+    browser: httpx.AsyncClient, path: str, last: list[float], looks: Iterator[float]
+) -> _BrowserRecord:
+    """Answer items, one with each request, which brings the next item.
+
+    ``last`` is the time of the latest answer of anybody.
+    """
+    seen = _BrowserRecord([], [])
+    await asyncio.sleep(next(looks))
+    held = (await _next(browser, path, AskNext(wanted=_AHEAD), seen)).items
+    while True:
+        if not held:
+            if time.monotonic() - last[0] > _PATIENCE:
+                return seen
+            await asyncio.sleep(_LOOK_AGAIN)
+            held = (await _next(browser, path, AskNext(wanted=_AHEAD), None)).items
+            continue
+        await asyncio.sleep(next(looks))
+        item = held.pop(0)
+        given = AnnotatorAnswer(item=item.id, answer="yes", seconds=1)
+        has = [one.id for one in held]
+        found = await _next(browser, path, AskNext(answers=[given], has=has, wanted=1), seen)
+        seen.items.append(item.id)
+        last[0] = time.monotonic()
+        held += found.items
+        if found.over and not held:
+            return seen
+
+
+async def _next(
+    browser: httpx.AsyncClient, path: str, asked: AskNext, seen: _BrowserRecord | None
+) -> NextItems:
+    begun = time.monotonic()
+    body = asked.model_dump_json()
+    headers = {**_HEADERS, "Content-Type": "application/json"}
+    answer = await browser.post(f"{path}/next", content=body, headers=headers)
+    if seen is not None:
+        seen.waits.append(time.monotonic() - begun)
+    if answer.is_error:
+        sys.stderr.write(f"{answer.status_code}: {answer.text}\n")
+    return NextItems.model_validate_json(answer.raise_for_status().content)

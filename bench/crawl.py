@@ -1,0 +1,200 @@
+"""Benchmark of a polite crawl of many small sites, beside plain Scrapy on the same sites.
+
+It measures pages per second, and the cost of spiders that only wait.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from statistics import median
+
+import psutil
+
+from bench.result import BenchResult
+from sluice.contracts.common.problems import NotAvailable
+
+#: The names of the programs; Sluice's first.
+OURS, PLAIN = "mt-crawl", "mt-plain-crawl"
+#: The factor of all delays. The first delay is half a second.
+DELAYS = 0.1
+AT_ONCE = 100
+#: The factor of delays with which a spider waits for five minutes after robots.txt.
+WAITING_DELAYS = 60.0
+#: Seconds for waiting spiders to settle, then seconds of measurement.
+SETTLE, WATCH = 5.0, 20.0
+
+
+def bench_crawl(sites: int = 300, rounds: int = 3, spiders: int = 1000) -> BenchResult:
+    """Measure medians of ``rounds`` rounds, in which both programs take turns.
+
+    Raises:
+        NotAvailable: Scrapy is not installed.
+        AssertionError: A site was asked too early.
+    """
+    if find_spec("scrapy") is None or find_spec("masstimes") is None:
+        raise NotAvailable("Scrapy is not installed: the extra `masstimes` has it")
+    with tempfile.TemporaryDirectory(prefix="sluice-bench-crawl-") as folder:
+        with _served(Path(folder) / "sites", sites) as web:
+            both = [(web.crawl(OURS, turn), web.crawl(PLAIN, turn)) for turn in range(rounds)]
+            requests = sum(web.kindness(turn) for turn in range(rounds))
+        with _served(Path(folder) / "many", spiders) as web:
+            ours, plain = web.wait(OURS, spiders), web.wait(PLAIN, spiders)
+    speed, peer = (
+        median(crawl.pages_per_second for crawl in each) for each in zip(*both, strict=True)
+    )
+    return BenchResult(
+        name="crawl",
+        value=speed,
+        unit="pages/s",
+        target=f"0.90 x plain Scrapy; {spiders} that wait: 1 core, no more memory than its own",
+        peers={"plain Scrapy": peer},
+        ratio=speed / peer,
+        details={
+            "sites": sites,
+            "pages": [crawl.pages for crawl in both[0]],
+            "ratios of the rounds": [
+                round(a.pages_per_second / b.pages_per_second, 3) for a, b in both
+            ],
+            "CPU seconds of a crawl": [
+                round(median(c.cpu for c in each), 1) for each in zip(*both, strict=True)
+            ],
+            "requests, none too early": requests,
+            "KiB of a spider that waits": [round(each.memory / 1024, 1) for each in (ours, plain)],
+            f"cores of {spiders} that wait": [round(each.cores, 3) for each in (ours, plain)],
+        },
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """The result of a crawl. ``cpu`` is in seconds of a core."""
+
+    pages: int
+    seconds: float
+    cpu: float
+
+    @property
+    def pages_per_second(self) -> float:
+        """Return the pages per second."""
+        return self.pages / self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The cost of waiting spiders. ``memory`` is in bytes for each further spider."""
+
+    memory: float
+    cores: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Web:
+    """A small web without traps, served from ``folder``."""
+
+    folder: Path
+
+    def _parishes(self) -> list[str]:
+        return sorted(map(str, (self.folder / "parishes").iterdir()))
+
+    def crawl(self, program: str, turn: int) -> Crawl:
+        """Crawl all of it, measured from the start of the process to its end."""
+        out, name = self.folder / f"{program}-{turn}", f"{program}-{turn}"
+        options = ("--out", str(out), "--contact", name, "--delays", str(DELAYS))
+        start = time.monotonic()
+        with _started(program, *self._parishes(), *options, "--at-once", str(AT_ONCE)) as process:
+            used = 0.0
+            while process.poll() is None:
+                used = _cpu(process) or used
+                time.sleep(0.1)
+            seconds = time.monotonic() - start
+        _demand(process.returncode == 0, f"{program} has failed")
+        pages = sum(path.read_bytes().count(b"\n") for path in out.glob("*.jsonl"))
+        return Crawl(pages, seconds, used)
+
+    def kindness(self, turn: int) -> int:
+        """Return the number of requests, none of which came too early by the server's log.
+
+        Raises:
+            AssertionError: A request came too early.
+        """
+        log = str(self.folder / "requests.jsonl")
+        options = ("--agent", f"(+{OURS}-{turn})", "--delays", str(DELAYS))
+        told = subprocess.run(
+            [_path("mt-kindness"), log, *options], capture_output=True, text=True, check=False
+        )
+        _demand(told.returncode == 0, told.stderr)
+        return int(told.stdout)
+
+    def wait(self, program: str, spiders: int) -> Waiting:
+        """Measure ``spiders`` waiting spiders, beside one."""
+        alone, _ = self._watched(program, 1)
+        memory, cores = self._watched(program, spiders)
+        return Waiting((memory - alone) / (spiders - 1), cores)
+
+    def _watched(self, program: str, spiders: int) -> tuple[int, float]:
+        """Return the memory in bytes and the cores of the process while its spiders wait."""
+        name = f"{program}-waits-{spiders}"
+        options = [
+            *("--out", str(self.folder / name), "--contact", name),
+            *("--delays", str(WAITING_DELAYS), "--at-once", str(spiders)),
+        ]
+        with _started(program, *self._parishes()[:spiders], *options) as process:
+            while self._asked(name) < spiders:
+                _demand(process.poll() is None, f"{program} has ended")
+                time.sleep(0.5)
+            time.sleep(SETTLE)
+            before, start = _cpu(process), time.monotonic()
+            time.sleep(WATCH)
+            cores = (_cpu(process) - before) / (time.monotonic() - start)
+            return psutil.Process(process.pid).memory_full_info().uss, cores
+
+    def _asked(self, name: str) -> int:
+        lines = (self.folder / "requests.jsonl").read_text().splitlines()
+        return len({line["host"] for line in map(json.loads, lines) if name in line["user_agent"]})
+
+
+@contextmanager
+def _served(folder: Path, sites: int) -> Iterator[_Web]:
+    options = ("--sites", str(sites), "--seed", "2", "--no-traps", "--folder", str(folder))
+    with _started("mt-web", *options) as process:
+        while not (folder / "web.json").exists():
+            _demand(process.poll() is None, "mt-web has ended")
+            time.sleep(0.1)
+        yield _Web(folder)
+
+
+@contextmanager
+def _started(program: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a program for the duration of the block."""
+    command = [_path(program), *arguments]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield process
+        finally:
+            if process.poll() is None:
+                process.kill()
+
+
+def _path(program: str) -> str:
+    return str(Path(sys.executable).with_name(program))
+
+
+def _cpu(process: subprocess.Popen[bytes]) -> float:
+    """Return the CPU seconds of a process so far, or 0 if it has ended."""
+    try:
+        times = psutil.Process(process.pid).cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
+    return times.user + times.system
+
+
+def _demand(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise AssertionError(otherwise)

@@ -1,0 +1,158 @@
+"""Benchmark of the policy of Sluice beside the watchdog, in simulated time.
+
+It covers several loads and numbers of workers, with the same pages for both.
+"""
+
+import importlib
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+from rich.table import Table
+
+from bench.result import BenchResult
+from sluice.cli.output import err, out
+from sluice.contracts.jobs.simulation import PolicyName
+
+SIMULATOR = "wms.simulation.entry"
+LOADS, WORKERS = (0.5, 0.8, 0.95, 1.02, 1.13), (2, 4, 16, 64)
+#: Means over so many seeds are assumed to be normally distributed.
+NORMAL = 1.96
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """Mean passage times, one for each seed.
+
+    No policy is below ``bound``. ``unloaded`` is the policy of Sluice if loading cost nothing.
+    """
+
+    scenario: str
+    workers: int
+    load: float
+    watchdog: list[float]
+    ours: list[float]
+    bound: list[float]
+    unloaded: list[float]
+
+    @property
+    def change(self) -> tuple[float, float]:
+        """Return the relative change against the watchdog and half of its 95 % confidence interval.
+
+        It is computed seed by seed, because both policies have the same pages.
+        """
+        ratios = [our / its - 1 for our, its in zip(self.ours, self.watchdog, strict=True)]
+        return fmean(ratios), NORMAL * stdev(ratios) / math.sqrt(len(ratios))
+
+    @property
+    def least(self) -> float:
+        """Return the relative change if the bound were reached."""
+        return fmean(self.bound) / fmean(self.watchdog) - 1
+
+
+def bench_simulate(files: Sequence[Path], seeds: int) -> BenchResult:
+    """Simulate all loads and numbers of workers with each scenario."""
+    cases = list(_cases(files, seeds))
+    _show(cases)
+    loaded = [case for case in cases if case.load >= 0.8]
+    changes = [case.change for case in cases]
+    return BenchResult(
+        name="simulate",
+        value=fmean(case.change[0] for case in loaded) * 100,
+        unit="% of the watchdog's mean passage, at loads from 0.8 up",
+        target="<= -30 % at loads from 0.8 up, none above 0",
+        details={
+            "cases": len(cases),
+            "seeds": seeds,
+            "30 % shorter": sum(case.change[0] <= -0.3 for case in loaded),
+            "30 % ruled out by the bound": sum(case.least > -0.3 for case in loaded),
+            "of loads from 0.8 up": len(loaded),
+            "longer, beyond chance": sum(mean - half > 0 for mean, half in changes),
+        },
+    )
+
+
+def _cases(files: Sequence[Path], seeds: int) -> Iterator[Case]:
+    simulator = importlib.import_module(SIMULATOR)
+    for file in files:
+        given = simulator.read_scenario(file)
+        for workers in WORKERS:
+            for load in LOADS:
+                case = Case(given.name, workers, load, [], [], [], [])
+                for seed in range(1, seeds + 1):
+                    _one(simulator, _with(given, workers=workers, load=load, seed=seed), case)
+                yield case
+
+
+def _with(given: Any, *, workers: int, load: float, seed: int) -> Any:
+    changes = {
+        "nodes": [given.nodes[0].model_copy(update={"count": workers})],
+        "arrivals": [given.arrivals[0].model_copy(update={"load": load})],
+        "seed": seed,
+    }
+    return given.model_copy(update=changes)
+
+
+def _one(simulator: Any, given: Any, case: Case) -> None:
+    def passage(**changes: object) -> float:
+        found = simulator.simulate(given.model_copy(update=changes))
+        return float(found.passage.mean)
+
+    free = [kind.model_copy(update={"loading": 0.0}) for kind in given.kinds]
+    case.watchdog.append(passage(policy=PolicyName.WATCHDOG))
+    case.ours.append(passage(policy=PolicyName.SLUICE))
+    case.unloaded.append(passage(policy=PolicyName.SLUICE, kinds=free))
+    case.bound.append(bound(simulator.pages_of(given), case.workers))
+
+
+def bound(pages: Sequence[tuple[float, float]], workers: int) -> float:
+    """Return a lower bound of the mean passage time of any policy.
+
+    ``pages`` has the arrival and the work of each page. The bound is the mean work of a page, or
+    the mean passage time on one ideal worker if that is larger. The ideal worker is as fast as all
+    workers together and loads nothing. It always works on the page with the least work left, which
+    is optimal for one worker.
+    """
+    now, total, left = 0.0, 0.0, list[tuple[float, float]]()
+    for came, work in sorted(pages):
+        now, total = _work_until(came, now, total, left)
+        heappush(left, (work / workers, came))
+    _, total = _work_until(math.inf, now, total, left)
+    return max(total / len(pages), fmean(work for _, work in pages))
+
+
+def _work_until(
+    end: float, now: float, total: float, left: list[tuple[float, float]]
+) -> tuple[float, float]:
+    """Return the new time and the sum of the passage times of all finished pages."""
+    while left and now < end:
+        work, came = heappop(left)
+        if now + work > end:
+            heappush(left, (work - (end - now), came))
+            return end, total
+        now += work
+        total += now - came
+    return (now if end == math.inf else max(now, end)), total
+
+
+def _show(cases: Sequence[Case]) -> None:
+    table = Table(box=None, pad_edge=False)
+    for heading in (
+        "scenario", "workers", "load", "watchdog, s", "ours, s", "change", "95 % within",
+        "bound, s", "no loads, s",
+    ):  # fmt: skip
+        table.add_column(heading, justify="left" if heading == "scenario" else "right")
+    for case in cases:
+        mean, half = case.change
+        figures = (fmean(each) for each in (case.bound, case.unloaded))
+        table.add_row(
+            case.scenario, str(case.workers), f"{case.load:g}", f"{fmean(case.watchdog):.0f}",
+            f"{fmean(case.ours):.0f}", f"{mean:+.0%}", f"± {half:.1%}",
+            *(f"{figure:.0f}" for figure in figures),
+        )  # fmt: skip
+    out.print(table)
+    err.print("change: of the mean passage of a page; the same seeds for both")

@@ -1,0 +1,140 @@
+"""Benchmark of warm workers, beside the same tool started anew for each job.
+
+Sluice and, if installed, HyperQueue start the tool anew. There are two tools: a native program that
+starts within milliseconds, and a Python program whose imports take as long as torch.
+"""
+
+import asyncio
+import json
+import statistics
+import tempfile
+from pathlib import Path
+
+from bench.chain_run import carry_through, make_files
+from bench.hyperqueue import is_installed, seconds_of_hyperqueue
+from bench.result import BenchResult
+from bench.system import fresh_system
+
+#: Copies its input in upper case and logs it. It reads JSON with regular expressions, because a
+#: parser would take longer to load than everything else.
+_NATIVE = r"""
+sub work {
+  my ($path) = @_;
+  open(my $in, "<", $path) or die "$path: $!\n";
+  local $/;
+  my $text = uc(<$in>);
+  open(my $out, ">", "upper.txt") or die "upper.txt: $!\n";
+  print $out $text;
+  print STDERR "upper: ", length($text), " bytes\n";
+}
+if ($ARGV[-1] ne "--persistent_worker") { work($ARGV[0]); exit 0; }
+$| = 1;
+while (my $line = <STDIN>) {
+  my ($path) = $line =~ /"arguments": \["([^"]+)"\]/;
+  my ($number) = $line =~ /"requestId": (\d+)/;
+  work($path);
+  print "{\"exitCode\": 0, \"requestId\": $number}\n";
+}
+"""
+
+#: Imports torch if it is installed, or else works for as long.
+_LOADING = """
+import importlib.util, sys, time
+from sluice.warm import serve
+if importlib.util.find_spec("torch"):
+    import torch
+else:
+    end = time.process_time() + 1.5
+    while time.process_time() < end: pass
+def main(arguments):
+    with open(arguments[0], "rb") as file, open("upper.txt", "wb") as out:
+        out.write(file.read().upper())
+    print("upper", file=sys.stderr)
+serve(main)
+"""
+
+_LOADED, _ANEW, _HYPERQUEUE = "stays loaded", "started anew", "started anew by HyperQueue"
+
+_WORKFLOW = """\
+cwlVersion: v1.2
+class: Workflow
+$namespaces: {sluice: "urn:sluice:cwl:"}
+requirements: {ScatterFeatureRequirement: {}}
+inputs: {files: "File[]"}
+outputs: {copies: {type: "File[]", outputSource: copy/copy}}
+steps:
+  copy:
+    scatter: file
+    in: {file: files}
+    out: [copy]
+    WARM
+    run:
+      class: CommandLineTool
+      baseCommand: COMMAND
+      requirements: {ToolTimeLimit: {timelimit: 600}, ResourceRequirement: {ramMin: 1024}}
+      inputs: {file: {type: File, inputBinding: {position: 1}}}
+      outputs: {copy: {type: File, outputBinding: {glob: upper.txt}}}
+"""
+
+
+def _workflow(command: list[str], *, warm: bool) -> str:
+    text = _WORKFLOW.replace("COMMAND", json.dumps(command))
+    return text.replace("WARM", "sluice:warm: true" if warm else "sluice:rank: 1")
+
+
+def bench_warm(files: int = 1000, rounds: int = 3) -> BenchResult:
+    """Measure the median jobs per second of each variant, in turn, on a running system."""
+    ways = [_LOADED, _ANEW, *([_HYPERQUEUE] if is_installed() else [])]
+    programs = {
+        "native": (["perl", "-e", _NATIVE, "--"], files),
+        "torch": (["python3", "-c", _LOADING], 60),
+    }
+    rates: dict[tuple[str, str], list[float]] = {}
+    with (
+        tempfile.TemporaryDirectory(prefix="sluice-bench-warm-") as folder,
+        fresh_system() as (
+            url,
+            _,
+        ),
+    ):
+        inputs = make_files(Path(folder) / "in", files)
+        for number in range(rounds):
+            for name, (command, most) in programs.items():
+                for way in ways:
+                    # Variants that start slowly run fewer jobs.
+                    count = most if way == _LOADED or name == "native" else min(most, 20)
+                    given = inputs[:count]
+                    if way == _HYPERQUEUE:
+                        place = Path(folder) / f"hyperqueue-{name}-{number}"
+                        seconds = seconds_of_hyperqueue(command, given, place)
+                    else:
+                        seconds = _seconds_of(url, name, command, given, warm=way == _LOADED)
+                    if number or rounds == 1:  # the first round loads tools and caches
+                        rates.setdefault((name, way), []).append(count / seconds)
+    return _result({key: statistics.median(found) for key, found in rates.items()}, files)
+
+
+def _seconds_of(url: str, name: str, command: list[str], files: list[Path], *, warm: bool) -> float:
+    workflow = _workflow(command, warm=warm)
+    chain = f"bench-{name}-{'warm' if warm else 'cold'}"
+    return asyncio.run(carry_through(url, workflow, files, name=chain)).seconds
+
+
+def _result(median: dict[tuple[str, str], float], files: int) -> BenchResult:
+    peers = [way for way in (_ANEW, _HYPERQUEUE) if ("native", way) in median]
+    slow = {way: round(median["torch", way], 3) for way in peers}
+    return BenchResult(
+        name="warm",
+        value=median["native", _LOADED],
+        unit="jobs/s",
+        target="1.4 x started anew; 20 x where it imports torch",
+        peers={way: median["native", way] for way in peers},
+        ratio=median["native", _LOADED] / median["native", _ANEW],
+        details={
+            "files": files,
+            f"as slow to start as torch, {_LOADED}, jobs/s": round(median["torch", _LOADED], 2),
+            **{f"the same, {way}": rate for way, rate in slow.items()},
+            "ratio of the first two": round(median["torch", _LOADED] / slow[_ANEW], 1),
+            **({} if _HYPERQUEUE in peers else {"HyperQueue": "not installed (pip: hyperqueue)"}),
+        },
+    )

@@ -1,0 +1,1 @@
+"""What a node offers for the isolation of tools."""

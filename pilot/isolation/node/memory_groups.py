@@ -1,0 +1,336 @@
+"""Control groups of the pilot and its slots, which limit memory, processes and cores."""
+
+import fcntl
+import os
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+import structlog
+
+from sluice.contracts.common.base import Contract
+from sluice.text.os_errors import reason_of
+
+log = structlog.get_logger(__name__)
+
+_MOUNTS, _OWN = Path("/proc/self/mountinfo"), Path("/proc/self/cgroup")
+_NAMED = "sluice-"
+#: Files of limits that would not apply to processes that leave the group.
+_LIMIT_FILES = ("memory.max", "memory.high", "cpu.max")
+#: Seconds for killed processes to leave their group.
+_PATIENCE = 2.0
+
+
+class ControlGroupSettings(Contract):
+    """Control groups in which each slot can have a group.
+
+    ``folder`` is the group for memory. ``version`` is the version of cgroups. ``processes`` and
+    ``cores`` are groups that limit processes and divide cores, or None.
+    """
+
+    folder: str
+    version: Literal[1, 2]
+    processes: str | None = None
+    cores: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PilotControlGroups:
+    """The control groups of this pilot.
+
+    ``locks`` are locks on the folders, held while this process lives. ``left`` is the group that
+    this process left to create them.
+    """
+
+    groups: ControlGroupSettings
+    locks: list[int]
+    left: Path | None
+
+    def remove(self) -> None:
+        """Remove the groups after the slots have ended."""
+        known = (self.groups.folder, self.groups.processes, self.groups.cores)
+        for folder in dict.fromkeys(filter(None, known)):
+            _remove_all(Path(folder))
+        for lock in self.locks:
+            os.close(lock)
+        _move_back(self.left, Path(self.groups.folder))
+
+
+class NoControlGroupsError(Exception):
+    """This process cannot create control groups here."""
+
+
+def find_memory_groups(name: str) -> PilotControlGroups | None:
+    """Create the control groups of this pilot.
+
+    ``name`` must be unique. The kind of the groups, or the reason for their absence, is logged.
+    Groups that killed pilots left in the same place are removed.
+    """
+    reasons = []
+    for version, make in ((2, _make_second), (1, _make_first)):
+        try:
+            groups = make(f"{_NAMED}{name}")
+        except (NoControlGroupsError, OSError, IndexError) as error:
+            reasons.append(f"cgroup v{version}: {reason_of(error)}")
+        else:
+            log.info("memory.limits", kind=f"cgroup v{version}", group=groups.groups.folder)
+            return groups
+    note = "a job that takes memory fast may exceed its limit before that is seen"
+    log.warning("memory.limits", kind="each process", reason="; ".join(reasons), note=note)
+    return None
+
+
+def remove_groups(folder: str) -> None:
+    """Remove the groups of an earlier pilot, unless processes run in them."""
+    _remove_if_left(Path(folder))
+    _remove_if_left(_beside(Path(folder)))
+
+
+def remove_slot_groups(groups: ControlGroupSettings, pid: int) -> None:
+    """Remove the groups of a slot whose process has ended."""
+    for folder in dict.fromkeys(filter(None, (groups.folder, groups.processes, groups.cores))):
+        _remove(Path(folder) / slot_group(pid))
+
+
+def slot_group(pid: int | str) -> str:
+    """Return the name of a slot's group. ``pid`` is the id of its process."""
+    return f"slot-{pid}"
+
+
+def limit_file(groups: ControlGroupSettings) -> str:
+    """Return the name of the file that sets the memory limit."""
+    return "memory.max" if groups.version == 2 else "memory.limit_in_bytes"
+
+
+def _make_first(name: str) -> PilotControlGroups:
+    own = _own_group(lambda kind, options: kind == "cgroup" and "memory" in options, "memory")
+    if (own / "memory.use_hierarchy").read_text().strip() != "1":
+        raise NoControlGroupsError(f"{own} does not count what is in groups below it")
+    made = _made(own / name, version=1, left=None)
+    # In version 1, each controller has its own tree.
+    others = {
+        kind: _made_beside(controller, name, made.locks)
+        for kind, controller in (("processes", "pids"), ("cores", "cpu"))
+    }
+    return replace(made, groups=made.groups.model_copy(update=others))
+
+
+def _made_beside(controller: str, name: str, locks: list[int]) -> str | None:
+    """Create a group in the tree of another controller, or return None on failure."""
+    try:
+        own = _own_group(
+            lambda kind, options: kind == "cgroup" and controller in options, controller
+        )
+        _remove_left(own)
+        locks.append(_made_and_locked(own / name))
+    except (NoControlGroupsError, OSError, IndexError):
+        return None
+    return str(own / name)
+
+
+def _make_second(name: str) -> PilotControlGroups:
+    """Create groups of version 2.
+
+    If the pilot is alone in its group, the groups are created in this group, and the pilot moves to
+    a sibling of them. A group that divides memory may not have processes itself. Otherwise the
+    groups are created beside the pilot's group, unless it has a limit that would not apply there.
+    """
+    own = _own_group(lambda kind, options: kind == "cgroup2", "")
+    if "memory" not in (own / "cgroup.controllers").read_text().split():
+        raise NoControlGroupsError("it does not look after memory here")
+    left = None
+    # Only the root group may divide memory and have processes too.
+    if not (own / "memory.max").exists():
+        place = own
+    elif set((own / "cgroup.procs").read_text().split()) == {str(os.getpid())}:
+        place = left = own
+        _move_aside(own, _beside(own / name))
+    elif any(_limits(own / file) for file in _LIMIT_FILES):
+        raise NoControlGroupsError(f"{own} is shared with other processes, and has a limit")
+    else:
+        place = own.parent
+    _share_memory(place)
+    return _made(place / name, version=2, left=left)
+
+
+def _made(folder: Path, *, version: Literal[1, 2], left: Path | None) -> PilotControlGroups:
+    """Create the group for the slots' groups and check that a slot's group works in it.
+
+    Raises:
+        OSError: A slot could not have a group with a limit.
+    """
+    try:
+        _remove_left(folder.parent)
+        lock = _made_and_locked(folder)
+    except OSError:
+        _move_back(left, folder)
+        raise
+    own = PilotControlGroups(
+        ControlGroupSettings(folder=str(folder), version=version), [lock], left
+    )
+    try:
+        if version == 2:
+            _share_memory(folder)
+            own = replace(own, groups=own.groups.model_copy(update=_shared_more(folder)))
+        probe = folder / "probe"
+        probe.mkdir()
+        (probe / limit_file(own.groups)).write_text(str(1 << 40))
+        os.close(os.open(probe / "cgroup.procs", os.O_WRONLY | os.O_CLOEXEC))
+        _remove(probe)
+    except OSError:
+        own.remove()
+        raise
+    return own
+
+
+def _made_and_locked(folder: Path) -> int:
+    """Create a folder, lock it, and return the descriptor that holds the lock.
+
+    Until the folder is locked, another pilot may remove it as a leftover. It is created again in
+    that case.
+    """
+    while True:
+        folder.mkdir(exist_ok=True)
+        with suppress(FileNotFoundError):
+            lock = _opened(folder)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if _is_at(lock, folder):
+                return lock
+            os.close(lock)
+
+
+def _is_at(descriptor: int, folder: Path) -> bool:
+    """Return whether the open folder is still the folder at this path.
+
+    A folder that was removed and created again has the same path and another lock.
+    """
+    try:
+        return os.path.samestat(os.fstat(descriptor), folder.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _opened(folder: Path) -> int:
+    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+def _limits(file: Path) -> bool:
+    with suppress(FileNotFoundError):
+        return file.read_text().split()[0] != "max"
+    return False
+
+
+def _move_aside(own: Path, beside: Path) -> None:
+    """Move this process from ``own`` to ``beside``.
+
+    Raises:
+        OSError: The move failed. The process is back in ``own``.
+    """
+    beside.mkdir()
+    try:
+        (beside / "cgroup.procs").write_text(str(os.getpid()))
+        _share_memory(own)
+    except OSError:
+        with suppress(OSError):
+            (own / "cgroup.procs").write_text(str(os.getpid()))
+        _remove(beside)
+        raise
+
+
+def _move_back(left: Path | None, folder: Path) -> None:
+    """Move this process back to the group that it left to create ``folder``, now removed."""
+    if left is not None:
+        with suppress(OSError):
+            (left / "cgroup.subtree_control").write_text("-memory")
+            (left / "cgroup.procs").write_text(str(os.getpid()))
+            _beside(folder).rmdir()
+
+
+def _share_memory(place: Path) -> None:
+    if "memory" not in (place / "cgroup.subtree_control").read_text().split():
+        (place / "cgroup.subtree_control").write_text("+memory")
+
+
+def _shared_more(folder: Path) -> dict[str, str]:
+    """Enable the controllers for processes and cores as far as possible, and return them."""
+    found = {}
+    for kind, controller in (("processes", "pids"), ("cores", "cpu")):
+        with suppress(OSError):
+            (folder.parent / "cgroup.subtree_control").write_text(f"+{controller}")
+            (folder / "cgroup.subtree_control").write_text(f"+{controller}")
+            found[kind] = str(folder)
+    return found
+
+
+def _beside(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}.pilot")
+
+
+def _own_group(wanted: Callable[[str, set[str]], bool], controller: str) -> Path:
+    """Return the folder of this process's control group.
+
+    Raises:
+        NoControlGroupsError: There is no such group here.
+    """
+    lines = [line.split(":", 2) for line in _OWN.read_text().splitlines()]
+    paths = [path for _, controllers, path in lines if controller in controllers.split(",")]
+    for line in _MOUNTS.read_text().splitlines():
+        before, _, after = line.partition(" - ")
+        kind, _, options = after.split()[:3]
+        root, mount = before.split()[3:5]
+        if (
+            wanted(kind, set(options.split(",")))
+            and paths
+            and (paths[0] + "/").startswith(root.rstrip("/") + "/")
+        ):
+            return Path(mount) / paths[0][len(root.rstrip("/")) :].lstrip("/")
+    raise NoControlGroupsError("there is none here")
+
+
+def _remove_left(place: Path) -> None:
+    """Remove the groups of pilots that have ended."""
+    for folder in place.glob(f"{_NAMED}*"):
+        _remove_if_left(folder)
+
+
+def _remove_if_left(folder: Path) -> None:
+    """Remove a group on which no living pilot holds a lock.
+
+    The kernel keeps a group that has processes.
+    """
+    with suppress(OSError):
+        descriptor = _opened(folder)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if not _is_at(descriptor, folder):
+                return
+            for inner in [path for path in folder.iterdir() if path.is_dir()]:
+                inner.rmdir()
+            folder.rmdir()
+        finally:
+            os.close(descriptor)
+
+
+def _remove_all(folder: Path) -> None:
+    for inner in [path for path in folder.iterdir() if path.is_dir()]:
+        _remove(inner)
+    _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    deadline = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            folder.rmdir()
+        except FileNotFoundError:
+            return
+        except OSError as error:  # Processes that were just killed are still in the group.
+            if time.monotonic() > deadline:
+                log.warning("memory.group_not_removed", group=str(folder), reason=error.strerror)
+                return
+            time.sleep(0.02)
+        else:
+            return

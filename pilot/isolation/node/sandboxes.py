@@ -1,0 +1,252 @@
+"""The sandbox for tools on this node, found by trying it."""
+
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import structlog
+
+from pilot.isolation.node.namespaces import why_no_namespaces
+from pilot.isolation.node.system_files import copy_settings
+from pilot.isolation.sandbox.bubblewrap import MountKind, MountPoint
+from pilot.isolation.sandbox.network import UserNetwork
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox import Sandbox, SandboxOptions, SandboxUse, ToolRootPath
+from pilot.isolation.sandbox.sandbox_instance import SandboxError, SandboxInstance
+from pilot.isolation.sandbox.view import View, VisibleFile
+from sluice.text.visible_text import quoted
+from sluice.tools.visible_paths import SYSTEM, VisiblePaths, visible_paths, within
+
+log = structlog.get_logger(__name__)
+
+#: These files list all keys of the user. They are hidden from everybody.
+_KEYS = ("/proc/keys", "/proc/key-users")
+#: Folders of /proc that are not masked. Settings change only with rights that no tool has, and the
+#: entries of devices come and go.
+_UNMASKED = ("sys", "irq")
+#: Program that checks a sandbox: it prints the first of its arguments that it cannot read.
+_PROBE = (
+    *("sh", "-c", 'for path; do test -r "$path" || { printf %s "$path"; break; }; done'),
+    "sh",
+)
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108 - the program's own
+#: Folders in which each job has its own files. Visible paths in them are mounted for each job.
+_OWN_OF_JOBS = ("/tmp", _SHARED_MEMORY)  # noqa: S108
+
+
+class NoSandboxError(Exception):
+    """The pilot needs a sandbox and this node has none. The message is a sentence."""
+
+
+def with_network(sandbox: Sandbox, use: SandboxUse, allowed: Sequence[str]) -> Sandbox:
+    """Return the sandbox with a network for tools that ask for one, if possible.
+
+    ``allowed`` is described in ``UserNetwork``.
+    """
+    program = shutil.which("slirp4netns")
+    why = "there is no slirp4netns on this node's PATH: install it"
+    if program is not None:
+        network = UserNetwork(program=program, allowed=list(allowed))
+        found = sandbox.model_copy(update={"network": network})
+        failure = _failure(found, network=True)
+        if failure is None:
+            return found
+        why = f"slirp4netns does not work on this node: {failure}"
+    log.warning("sandbox.no_network", reason=why)
+    return sandbox.model_copy(update={"no_network": why, "node_network": use != "required"})
+
+
+def find_sandbox(
+    use: SandboxUse, folder: Path, more: Sequence[Path], *, hidden: Sequence[Path]
+) -> Sandbox | str:
+    """Return the sandbox, or a sentence that says why there is none.
+
+    Args:
+        use: Whether a sandbox is required.
+        folder: Folder for files that all tools see. It is created.
+        more: Paths that tools see besides those of the system, the search path and Sluice.
+        hidden: Files and folders that tools never see.
+
+    Raises:
+        NoSandboxError: A sandbox is required, or possible on this node but broken.
+        OSError: The folder could not be created.
+    """
+    if use == "off":
+        return "the pilot's sandbox is switched off"
+    found = _tried(folder, [str(path) for path in more], hidden)
+    if isinstance(found, Sandbox):
+        log.info("sandbox.found", kind="namespaces", bubblewrap=found.bubblewrap)
+        for path, reason in found.dropped.items():
+            log.warning("sandbox.path_not_visible", path=path, reason=reason)
+        return found
+    if use == "required":
+        raise NoSandboxError(
+            f"SLUICE_PILOT_SANDBOX is required, and {found}; see to that (what a node needs:"
+            " docs/how-to/contain-tools.md), or set it to preferred, to run tools without"
+        )
+    return found
+
+
+def _tried(folder: Path, more: Sequence[str], hidden: Sequence[Path]) -> Sandbox | str:
+    """Return the sandbox, or a sentence that says why this node cannot have one.
+
+    Raises:
+        NoSandboxError: This node can have a sandbox, but it does not work.
+    """
+    bubblewrap = shutil.which("bwrap")
+    if bubblewrap is None:
+        return "there is no bubblewrap (bwrap) on this node's PATH"
+    settings = folder / "etc"
+    copy_settings(settings, more)
+    closed = [os.path.realpath(path) for path in hidden if os.path.exists(path)]
+    visible = visible_paths(os.environ.get("PATH", os.defpath), more, hidden=closed)
+    make = partial(_sandbox, bubblewrap, str(settings), hidden=closed)
+    sandbox = make(visible)
+    failure = _failure(sandbox, network=False)
+    if failure is None:
+        return sandbox
+    why = why_no_namespaces()
+    if why is not None:
+        return f"no namespaces can be made on this node: {why} ({failure})"
+    reduced = make(visible.without(_hindering(make, visible)))
+    if reduced.dropped != sandbox.dropped:
+        failure = _failure(reduced, network=False)
+    if failure is None:
+        return reduced
+    raise NoSandboxError(
+        f"the sandbox does not work, though this node can have one: {failure}; see to that (what a"
+        " node needs: docs/how-to/contain-tools.md), or set SLUICE_PILOT_SANDBOX=off, to run tools"
+        " with the rights of the pilot's user"
+    )
+
+
+def _hindering(make: Callable[[VisiblePaths], Sandbox], visible: VisiblePaths) -> dict[str, str]:
+    """Return the visible paths that break the sandbox or cannot be read in it, with the reasons.
+
+    The result is empty if the sandbox does not work without these paths either.
+    """
+    paths = [path for path in visible.sources if path not in SYSTEM]
+    alone = visible.without(dict.fromkeys(paths, ""))
+    needed = {
+        path: visible.sources[path]
+        for path in paths
+        if within(os.path.realpath(sys.executable), visible.sources[path])
+    }
+    alone.sources.update(needed)
+    if _failure(make(alone), network=False) is not None:
+        return {}
+    found: dict[str, str] = {}
+    for path in paths:
+        one = VisiblePaths({**alone.sources, path: visible.sources[path]})
+        failure = _failure(make(one), network=False)
+        if failure is not None:
+            found[path] = f"the sandbox cannot show it: {failure}"
+    return found
+
+
+def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
+    """Return why no program runs in the sandbox, or None if it works."""
+    with tempfile.TemporaryDirectory(prefix="sluice-") as out, open(os.devnull, "r+b") as nothing:
+        held = SandboxInstance(sandbox, [out], SandboxOptions(network=network))
+        said = os.open(out, os.O_TMPFILE | os.O_RDWR)
+        try:
+            program = held.start(
+                [*_PROBE, *sandbox.shown],
+                environment={"PATH": os.defpath},
+                folder="/tmp",  # noqa: S108 - the program's own
+                streams=[said, nothing.fileno()],
+                limits=ProcessLimits(),
+                view=View([VisibleFile("/tmp", out, writable=True)]),  # noqa: S108
+            )
+            status = program.end().status
+            hidden = os.pread(said, 1 << 12, 0).decode(errors="replace")
+        except (SandboxError, OSError) as error:
+            return str(error)
+        finally:
+            os.close(said)
+            held.close()
+    if hidden:
+        return f"{hidden.splitlines()[0]} cannot be read in it"
+    return f"{quoted(_PROBE[0])} ended with status {status}" if status else None
+
+
+def _sandbox(
+    bubblewrap: str, settings: str, visible: VisiblePaths, *, hidden: Sequence[str]
+) -> Sandbox:
+    masks = visible.masks(hidden)
+    late = {
+        path: source
+        for path, source in visible.sources.items()
+        if any(within(path, place) for place in (*_OWN_OF_JOBS, *masks))
+    }
+    return Sandbox(
+        bubblewrap=bubblewrap,
+        system=_system(settings, visible.sources),
+        room_paths=[
+            ToolRootPath(path=path, source=late.get(path, "")) for path in sorted({*late, *masks})
+        ],
+        dropped=visible.dropped,
+        shown=[path for path in visible.sources if path not in SYSTEM],
+    )
+
+
+def _system(settings: str, sources: Mapping[str, str]) -> list[MountPoint]:
+    """Return the mount points that every program sees besides the files of its job."""
+    seen = [_to_read(path, sources[path]) for path in sorted(sources)]
+    in_memory = [point for point in seen if within(point.path, _SHARED_MEMORY)]
+    return [
+        *(point for point in seen if point not in in_memory),
+        MountPoint(kind=MountKind.READ, path="/etc", source=settings),
+        MountPoint(kind=MountKind.DEVICES, path="/dev"),
+        MountPoint(kind=MountKind.MEMORY, path=_SHARED_MEMORY),
+        *in_memory,
+        MountPoint(kind=MountKind.PROCESSES, path="/proc"),
+        *(mask for path in (*_KEYS, *_of_root_alone()) for mask in _masks(path)),
+        *(
+            MountPoint(kind=MountKind.FOLDER, path=path)
+            for path in ("/tmp", "/var/tmp", "/run")  # noqa: S108
+        ),
+    ]
+
+
+def _to_read(path: str, source: str) -> MountPoint:
+    """Return the mount point that makes a path visible.
+
+    Links between folders of the system stay links.
+    """
+    if path in SYSTEM and os.path.islink(path):
+        return MountPoint(kind=MountKind.LINK, path=path, source=os.readlink(path))
+    return MountPoint(kind=MountKind.READ, path=path, source=source)
+
+
+def _of_root_alone() -> Iterator[str]:
+    """Yield the paths in /proc that only root can read, except those of processes.
+
+    Tools of a pilot that runs as root could read them.
+    """
+    for folder, folders, files in os.walk("/proc"):
+        if folder == "/proc":
+            folders[:] = [n for n in folders if not n.isdigit() and n not in _UNMASKED]
+        private = [n for n in (*folders, *files) if _is_private(os.path.join(folder, n))]
+        folders[:] = [name for name in folders if name not in private]
+        yield from (os.path.join(folder, name) for name in private)
+
+
+def _is_private(path: str) -> bool:
+    """Return whether the owner can read a file that others cannot read."""
+    mode = os.lstat(path).st_mode
+    return bool(mode & stat.S_IRUSR) and not mode & stat.S_IROTH
+
+
+def _masks(path: str) -> list[MountPoint]:
+    """Return the mount points that hide a file or folder, none if it does not exist."""
+    if os.path.isdir(path):
+        return [MountPoint(kind=kind, path=path) for kind in (MountKind.MEMORY, MountKind.CLOSED)]
+    if os.path.exists(path):
+        return [MountPoint(kind=MountKind.READ, path=path, source=os.devnull)]
+    return []

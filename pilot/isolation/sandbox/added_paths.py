@@ -1,0 +1,26 @@
+"""Checks of paths that an operator makes visible to tools."""
+
+from pathlib import Path
+
+from sluice.tools.visible_paths import why_invisible
+
+
+def why_hidden(path: Path, work_dir: Path) -> str | None:
+    """Return why tools would not see ``path`` and what to do, or None if they see it.
+
+    ``work_dir`` is the pilot's work folder, which tools never see.
+    """
+    if not path.is_absolute():
+        return "it is no absolute path: give one"
+    try:
+        real = path.resolve(strict=True)
+    except OSError as error:
+        return f"{error.strerror or error} on this node: mount or make it, or take it off the list"
+    for place in dict.fromkeys((path, real)):
+        leads = "" if place == path else f"leads to {place}, which "
+        why = None if place.is_relative_to("/etc") else why_invisible(str(place))
+        if why is not None:
+            return f"it {leads}cannot be visible: {why}"
+        if place.is_relative_to(work_dir.resolve()):
+            return f"it {leads}lies in the pilot's work folder: move it, or the work folder"
+    return None

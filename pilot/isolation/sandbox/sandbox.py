@@ -1,0 +1,142 @@
+"""The sandbox of a node.
+
+bubblewrap creates its namespaces once. Programs are started in them one after the other, each with
+its own view.
+"""
+
+import glob
+import os
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from os.path import isdir
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field
+
+from pilot.isolation.sandbox import channel
+from pilot.isolation.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
+from pilot.isolation.sandbox.network import UserNetwork
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.tool_root import SOURCES
+from sluice.contracts.common.base import Contract
+
+#: Device files of GPUs, and the pattern for the file of a single GPU.
+_GPUS = ("/dev/nvidia*", "/dev/nvidia-caps/*")
+_ONE_GPU = re.compile(r"/dev/nvidia\d+")
+#: User and group of tools if the pilot runs as root. As root, tools would try things such as
+#: restoring owners of unpacked files, which do not exist in their namespace.
+_NOBODY = 65534
+_OURS = Path(channel.__file__).parent.parent
+#: Whether a pilot needs a sandbox for its tools.
+SandboxUse = Literal["required", "preferred", "off"]
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxOptions:
+    """What a program gets besides its files.
+
+    ``devices`` are device files of GPUs.
+    """
+
+    network: bool = False
+    devices: tuple[str, ...] = ()
+
+
+class ToolRootPath(Contract):
+    """A path that is mounted for each tool after the job's own folders.
+
+    ``source`` is a file or folder of the node to read. Without a source, the path is hidden.
+    """
+
+    path: str
+    source: str = ""
+
+
+class Sandbox(Contract):
+    """The sandbox of a node.
+
+    - ``bubblewrap``: its path
+    - ``system``: what each program sees of the node's system and the kernel
+    - ``network``: network of tools that ask for one
+    - ``no_network``, ``node_network``: why there is none, and whether tools get the node's then
+    - ``processes``, ``open_files``: maximum of a program, and of each of its processes
+    - ``slots``: number of slots, which share the kernel's limits for each user
+    - ``room_paths``: paths mounted for each tool, in order
+    - ``shown``: visible paths besides the system's
+    - ``dropped``: paths of the search path that tools do not see, with reasons
+    """
+
+    bubblewrap: str
+    system: list[MountPoint]
+    network: UserNetwork | None = None
+    no_network: str = ""
+    node_network: bool = False
+    processes: int = 4096
+    open_files: int = 16384
+    slots: int = 1
+    room_paths: list[ToolRootPath] = Field(default_factory=list)
+    shown: list[str] = Field(default_factory=list)
+    dropped: dict[str, str] = Field(default_factory=dict)
+
+    @property
+    def limits(self) -> ProcessLimits:
+        """Return the limits of each process."""
+        return ProcessLimits(processes=self.processes, open_files=self.open_files, core=0)
+
+    def namespaces(self, sources: Sequence[str], gets: SandboxOptions) -> Namespaces:
+        """Return the namespaces of the holder.
+
+        The folders ``sources`` are mounted in order in ``SOURCES``.
+        """
+        folders = {f"{SOURCES}/{number}": source for number, source in enumerate(sources)}
+        return Namespaces(
+            bubblewrap=self.bubblewrap,
+            mounts=[
+                *self.system,
+                *(
+                    MountPoint(kind=MountKind.DEVICE, path=path, source=path)
+                    for path in gets.devices
+                ),
+                MountPoint(kind=MountKind.CLOSED, path="/dev"),
+                MountPoint(kind=MountKind.MEMORY, path=SOURCES),
+                MountPoint(kind=MountKind.READ, path=f"{SOURCES}/{_OURS.name}", source=str(_OURS)),
+                *(
+                    MountPoint(kind=MountKind.READ, path=inside, source=point.source)
+                    for inside, point in self._room_sources()
+                ),
+                *(
+                    MountPoint(kind=MountKind.WRITE, path=path, source=source)
+                    for path, source in folders.items()
+                ),
+            ],
+            user=_NOBODY if os.geteuid() == 0 else None,
+            rights=True,
+            nested=True,
+            network=gets.network and self.network is None and self.node_network,
+            first=True,
+        )
+
+    def room(self) -> list[list[str]]:
+        """Return the holder's path and the place of each room path.
+
+        If the holder's path is empty, the place is hidden.
+        """
+        inside = {point.path: source for source, point in self._room_sources()}
+        return [[inside.get(point.path, ""), point.path] for point in self.room_paths]
+
+    def _room_sources(self) -> list[tuple[str, ToolRootPath]]:
+        shown = [point for point in self.room_paths if point.source]
+        return [(f"{SOURCES}/system/{number}", point) for number, point in enumerate(shown)]
+
+
+def gpu_devices(own: Collection[str]) -> tuple[str, ...]:
+    """Return the device files for a program with the GPUs of these files.
+
+    They include the files that NVIDIA's driver has for all GPUs.
+    """
+    if not own:
+        return ()
+    found = sorted(path for pattern in _GPUS for path in glob.glob(pattern) if not isdir(path))
+    return tuple(path for path in found if path in own or not _ONE_GPU.fullmatch(path))

@@ -1,0 +1,369 @@
+"""A sandbox with a holder process, in which programs are started one after the other."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from os.path import isdir
+from typing import Any
+
+from pilot.isolation.sandbox.bare_python import bare_environment, bare_python
+from pilot.isolation.sandbox.channel import Channel
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.sandbox import Sandbox, SandboxOptions
+from pilot.isolation.sandbox.seccomp import Filter, filter_program
+from pilot.isolation.sandbox.tool_root import SOURCES
+from pilot.isolation.sandbox.view import View, VisibleFile
+
+#: Number of source folders besides the initial ones. Beyond it, the holder forgets folders.
+_MAX_SOURCES = 32
+#: Seconds for a holder to end by itself.
+_PATIENCE = 5.0
+
+
+class SandboxError(Exception):
+    """The sandbox has failed to start a program. The program is not at fault.
+
+    The message is a sentence.
+    """
+
+
+class Sandboxes:
+    """The sandboxes of a process, one for each set of extras.
+
+    ``sources`` are folders with files for programs.
+    """
+
+    def __init__(self, sandbox: Sandbox, sources: Sequence[str]) -> None:
+        self.sandbox = sandbox
+        self._sources = sources
+        self._held: dict[SandboxOptions, SandboxInstance] = {}
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """Return the children of this process that belong to the sandboxes."""
+        return frozenset().union(*(held.pids for held in self._held.values()))
+
+    def of(self, gets: SandboxOptions) -> "SandboxInstance":
+        """Return the sandbox for programs with these extras."""
+        if gets not in self._held:
+            self._held[gets] = SandboxInstance(self.sandbox, self._sources, gets)
+        return self._held[gets]
+
+    def close(self) -> None:
+        """End all sandboxes."""
+        for held in self._held.values():
+            held.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Exit status and resource usage of a program and its descendants.
+
+    ``status`` is as in wait(2). ``cpu`` is in seconds. ``memory`` is the peak of its largest
+    process in KiB; values up to ``floor`` say nothing. ``read`` and ``written`` are bytes of I/O
+    calls, or None.
+    """
+
+    status: int
+    cpu: float
+    memory: int
+    floor: int
+    read: int | None = None
+    written: int | None = None
+
+
+class SandboxInstance:
+    """A sandbox whose holder starts when it is needed.
+
+    ``sources`` are folders with files for programs. ``gets`` are the extras of programs.
+    """
+
+    def __init__(self, sandbox: Sandbox, sources: Sequence[str], gets: SandboxOptions) -> None:
+        self._sandbox = sandbox
+        self._gets = gets
+        self._carrier: subprocess.Popen[bytes] | None = None
+        self._own = [os.path.realpath(source) for source in sources]
+        self._sources = list(self._own)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Channel | None = None
+        self._memory = 0.0
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """Return the children of this process that hold the sandbox."""
+        known = (self._process, self._carrier)
+        return frozenset(process.pid for process in known if process is not None)
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        folder: str,
+        streams: Sequence[int],
+        limits: ProcessLimits,
+        view: View,
+        stdin: str | None = os.devnull,
+    ) -> "SandboxedProgram":
+        """Start a program. Only one program may run at a time.
+
+        ``streams`` are descriptors of standard output and error. ``stdin`` is a path that is opened
+        inside the sandbox, as a descriptor from outside could be used to write. If it is None, the
+        first of ``streams`` is the standard input, a pipe.
+
+        Raises:
+            OSError: The program does not exist or is not executable.
+            SandboxError: The sandbox has failed.
+        """
+        program = {
+            "arguments": list(arguments),
+            "environment": dict(environment),
+            "folder": folder,
+            "stdin": stdin,
+        }
+        new = self._process is None
+        answer = self._asked(program, self._room(view, limits), streams)
+        if "room" in answer and not new:
+            # A folder may have been created again since the holder got it.
+            self.close()
+            answer = self._asked(program, self._room(view, limits), streams)
+        match answer:
+            case {"started": True}:
+                process, connection = self._opened()
+                return SandboxedProgram(self, process.pid, connection, beside=self._memory)
+            case {"program": number}:
+                raise OSError(number, os.strerror(number), arguments[0])
+        raise SandboxError(answer.get("room", "the process that holds it did not say why"))
+
+    def _room(self, view: View, limits: ProcessLimits) -> dict[str, Any]:
+        """Return the request for a room, and make its files visible to the holder.
+
+        Raises:
+            SandboxError: A file does not exist.
+        """
+        self._make_visible([seen.source for seen in view.files])
+        return {
+            "limits": limits.as_numbers(),
+            "files": [self._file(seen) for seen in view.files],
+            "system": self._sandbox.room(),
+            "links": dict(view.links),
+            "shared_memory": view.shared_memory,
+            **({"changing": list(view.changing)} if view.changing else {}),
+        }
+
+    def _asked(
+        self, program: dict[str, Any], room: dict[str, Any], streams: Sequence[int]
+    ) -> dict[str, Any]:
+        """Send a request and return the answer. The key ``room`` is the reason of a failure."""
+        _, connection = self._opened()
+        try:
+            connection.send({**program, "room": room}, streams)
+            return connection.receive()[0]
+        except (EOFError, OSError):
+            said = self.close()
+            return {"room": f"the process that holds it has ended{said and ': '}{said}"}
+
+    def close(self) -> str:
+        """End the holder and everything in the sandbox, and return its last message."""
+        process, self._process = self._process, None
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+        carrier, self._carrier = self._carrier, None
+        if carrier is not None:
+            carrier.kill()
+            carrier.communicate()
+        if process is None:
+            return ""
+        try:
+            process.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        said = process.communicate()[1].decode(errors="replace").strip().splitlines()
+        return said[-1][:300] if said else ""
+
+    def leave_network(self) -> None:
+        """End the sandbox if it has a network of its own.
+
+        Otherwise answers to packets of one program could reach the next.
+        """
+        if self._carrier is not None:
+            self.close()
+
+    def _make_visible(self, paths: Sequence[str]) -> None:
+        """Restart the holder with more folders if it does not see all of these files."""
+        if self._process is None:
+            # Folders of data sets may have been deleted.
+            self._sources = [path for path in self._sources if path in self._own or isdir(path)]
+        missing = dict.fromkeys(
+            os.path.dirname(path) for path in paths if self.inside(path) is None
+        )
+        if missing:
+            self.close()
+            earlier = filter(isdir, self._sources[len(self._own) :])
+            kept = islice(earlier, max(0, _MAX_SOURCES - len(missing)))
+            self._sources = [*self._own, *missing, *kept]
+
+    def _file(self, seen: VisibleFile) -> tuple[str | None, str, bool, int, int]:
+        """Return the holder's path, the program's path, whether it is writable, device and inode.
+
+        Device and inode tell whether another file has taken the place.
+        """
+        try:
+            found = os.stat(seen.source)
+        except OSError as error:
+            raise SandboxError(f"{seen.source}: {error.strerror}") from error
+        return self.inside(seen.source), seen.path, seen.writable, found.st_dev, found.st_ino
+
+    def inside(self, path: str) -> str | None:
+        """Return the holder's path of a file of the node, or None."""
+        for number, source in enumerate(self._sources):
+            if path == source or path.startswith(f"{source.rstrip('/')}/"):
+                return f"{SOURCES}/{number}/{path[len(source) :].lstrip('/')}"
+        return None
+
+    def _opened(self) -> tuple["subprocess.Popen[bytes]", Channel]:
+        """Return the holder and its connection, and start the holder if necessary.
+
+        Raises:
+            SandboxError: The holder could not be started.
+        """
+        if self._process is not None and self._connection is not None:
+            return self._process, self._connection
+        ours, theirs = socket.socketpair()
+        connection = Channel(ours)
+        with theirs:
+            holder = bare_python(
+                "pilot.isolation.sandbox.holder", theirs.fileno(), found_in=SOURCES
+            )
+            try:
+                process = self._sandbox.namespaces(self._sources, self._gets).start(
+                    holder,
+                    streams=(subprocess.DEVNULL, subprocess.DEVNULL, subprocess.PIPE),
+                    environment=bare_environment(),
+                    descriptors=[theirs.fileno()],
+                )
+            except OSError as error:
+                connection.close()
+                raise SandboxError(f"{self._sandbox.bubblewrap}: {error.strerror}") from error
+        self._process = process
+        calls = filter_program(Filter.TOOL)
+        try:
+            connection.receive()  # bubblewrap has finished
+            self._give_network(process.pid)
+            connection.send(
+                {
+                    "calls": None if calls is None else calls.hex(),
+                    "limits": self._sandbox.limits.as_numbers(),
+                    "slots": self._sandbox.slots,
+                    "network": self._gets.network,
+                }
+            )
+            ready, _ = connection.receive()
+        except (EOFError, OSError) as error:
+            connection.close()
+            raise SandboxError(self.close() or str(error)) from error
+        self._connection, self._memory = connection, ready["memory"] / 1024
+        return process, connection
+
+    def _give_network(self, bubblewrap: int) -> None:
+        """Start the network of the sandbox, if programs get one.
+
+        Raises:
+            OSError: There is no network, or it could not be started.
+        """
+        network = self._sandbox.network
+        if not self._gets.network or (network is None and self._sandbox.node_network):
+            return
+        if network is None:
+            raise OSError(
+                f"the tool asks for a network (NetworkAccess), and {self._sandbox.no_network}; see"
+                " to that, or let it run where there is one"
+            )
+        self._carrier = network.start(_first_child(bubblewrap))
+
+
+def _first_child(pid: int) -> int:
+    """Return the pid of the first child of a process.
+
+    Raises:
+        OSError: The process has ended.
+    """
+    with open(f"/proc/{pid}/task/{pid}/children") as file:
+        return int(file.read().split()[0])
+
+
+class SandboxedProgram:
+    """A program in a sandbox.
+
+    ``root`` is the pid of the process that holds the sandbox. ``beside`` is the memory of the
+    holder in MiB.
+    """
+
+    #: Not known before the end.
+    used = 0.0
+
+    def __init__(
+        self, sandbox: SandboxInstance, root: int, connection: Channel, *, beside: float
+    ) -> None:
+        self.root = root
+        self.beside = beside
+        self._sandbox = sandbox
+        self._connection = connection
+        self._usage: dict[str, Any] | None = None
+
+    @property
+    def descriptor(self) -> int:
+        """Return a descriptor that is readable once the program has ended."""
+        return self._connection.fileno()
+
+    def has_ended(self) -> bool:
+        """Return True, as ``descriptor`` becomes readable only at the end."""
+        return True
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the process group, or SIGKILL to all processes of the program."""
+        with contextlib.suppress(OSError):
+            self._connection.send({"signal": number})
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Send a message that needs no answer."""
+        with contextlib.suppress(OSError):
+            self._connection.send(message)
+
+    def asked(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Send a message and return the answer, which is empty if the program has ended."""
+        try:
+            self._connection.send(message)
+            answer, _ = self._connection.receive()
+        except (EOFError, OSError):
+            return {}
+        if "status" in answer:
+            self._usage = answer
+            return {}
+        return answer
+
+    def kill(self) -> None:
+        """Kill the sandbox with the program and wait until it is dead.
+
+        Any thread may call this.
+        """
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.root, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PID, self.root, os.WEXITED | os.WNOWAIT)
+
+    def end(self) -> Usage:
+        """Wait for the end of the program with all its processes and return the resource usage."""
+        try:
+            answer = self._usage or self._connection.receive()[0]
+        except (EOFError, OSError):  # The holder was killed, and with it everything in the sandbox.
+            self._sandbox.close()
+            return Usage(status=signal.SIGKILL, cpu=0.0, memory=0, floor=0)
+        self._sandbox.leave_network()
+        return Usage(**answer)

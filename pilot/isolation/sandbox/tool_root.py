@@ -1,0 +1,311 @@
+"""Tool root: the view of programs in a sandbox.
+
+A thread of the sandbox's holder creates it, and programs start from this thread one after the
+other.
+"""
+
+import contextlib
+import errno
+import os
+import resource
+import shutil
+import signal
+import stat
+from collections.abc import Sequence
+from typing import Any
+
+from pilot.isolation.sandbox import changing_inputs
+from pilot.isolation.sandbox.kernel import (
+    bind,
+    bind_all,
+    filter_calls,
+    give_up_rights,
+    hide,
+    mount_memory,
+    only_read,
+    own_mounts,
+    own_shared_memory,
+    within_hard,
+)
+
+#: Place of the folders with files for programs, which no program sees.
+SOURCES = "/.sources"
+_SHARED_MEMORY, _TMP = "/dev/shm", "/tmp"  # noqa: S108 - the program's own
+
+
+class ToolRootError(Exception):
+    """A tool root cannot be created. The message says where and why."""
+
+
+class ToolRoot:
+    """The view of programs with the same request.
+
+    ``asked`` is the request. ``calls`` is the filter for system calls, or None if there is none for
+    this architecture.
+    """
+
+    def __init__(self, asked: dict[str, Any], calls: bytes | None) -> None:
+        self.asked = asked
+        self._calls = calls
+        #: Folders whose files change while a program runs.
+        self._changing: list[str] = asked.get("changing", [])
+        #: Paths created in the root file system, which all programs see.
+        self._made: list[str] = []
+        #: Devices of file systems in which only this object creates paths, and the folders where
+        #: they are mounted.
+        self._own = {os.stat("/").st_dev}
+        self._ways: list[str] = []
+        self._new: object = None
+        self._in_shared_memory = set[str]()
+        #: Original limits of this process.
+        self._limits: list[tuple[int, tuple[int, int]]] = []
+
+    def enter(self) -> None:
+        """Move this thread into the tool root for good.
+
+        The thread keeps only the rights to renew shared memory and to end programs. The limits
+        apply to the whole process.
+
+        Raises:
+            ToolRootError: The tool root could not be created.
+        """
+        place = "the namespaces"
+        try:
+            own_mounts()
+            place = _SHARED_MEMORY
+            mount_memory(place, f"mode=1777,size={self.asked['shared_memory']}")
+            if self._changing:
+                changing_inputs.entered()
+            files = sorted(self.asked["files"], key=lambda file: file[1] != _TMP)
+            after_tmp = sum(file[1] == _TMP for file in files)
+            for source, place, writable, *number in files[:after_tmp]:
+                self._put_file(source, place, number, writable=writable)
+            for source, place in self.asked["system"]:
+                self._put_system(source, place)
+            for source, place, writable, *number in files[after_tmp:]:
+                self._put_file(source, place, number, writable=writable)
+            for number, place in enumerate(self._changing):
+                self._put(f"{changing_inputs.PLACE}/{number}", place)
+            for place, target in self.asked["links"].items():
+                self._link(place, target)
+            place = SOURCES
+            hide(place)
+            if self._changing:
+                changing_inputs.hidden()
+            for place in ("/", *self._ways):
+                only_read(place)
+            give_up_rights()
+            place = "its limits"
+            for number, most in self.asked["limits"]:
+                soft, hard = resource.getrlimit(number)
+                self._limits.append((number, (soft, hard)))
+                resource.setrlimit(number, (within_hard(number, most), hard))
+            self._new = _state(_SHARED_MEMORY)
+            self._in_shared_memory = set(os.listdir(_SHARED_MEMORY))
+            if self._calls is not None:
+                filter_calls(self._calls)
+        except OSError as error:
+            raise ToolRootError(f"{place}: {error.strerror}") from error
+
+    def start(self, request: dict[str, Any], streams: Sequence[int]) -> int:
+        """Start a program with its own shared memory and return its pid.
+
+        ``streams`` are standard output and error. If the request has no path for standard input,
+        its descriptor comes first.
+
+        Raises:
+            ToolRootError: The folder or the standard input is not accessible.
+            OSError: The program does not exist or is not executable.
+        """
+        place = "a namespace for shared memory"
+        try:
+            own_shared_memory()
+            place = request["folder"]
+            os.chdir(place)
+            place = request["stdin"] or "/"
+            # Opening a named pipe must not block.
+            stdin = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError as error:
+            raise ToolRootError(f"{place}: {error.strerror}") from error
+        try:
+            os.set_blocking(stdin, True)
+            return os.posix_spawn(
+                program_file(request["arguments"][0], request["environment"]),
+                request["arguments"],
+                request["environment"],
+                file_actions=[
+                    (os.POSIX_SPAWN_DUP2, descriptor, number)
+                    for number, descriptor in enumerate(
+                        (stdin, *streams) if request["stdin"] else streams
+                    )
+                ],
+                setsid=True,
+                setsigmask=(),
+                setsigdef=[signal.SIGPIPE, signal.SIGXFSZ],
+            )
+        finally:
+            os.close(stdin)
+
+    def is_as_new(self) -> bool:
+        """Return whether no program has left anything in the tool root for the next.
+
+        The job's own folders are emptied outside.
+        """
+        return _state(_SHARED_MEMORY) == self._new
+
+    def empty_shared_memory(self) -> None:
+        """Empty shared memory between two jobs of a warm worker.
+
+        What the tool root itself has put there stays.
+
+        Raises:
+            OSError: A file could not be removed.
+        """
+        for name in set(os.listdir(_SHARED_MEMORY)) - self._in_shared_memory:
+            path = os.path.join(_SHARED_MEMORY, name)
+            if os.path.isdir(path) and not os.path.islink(path):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+
+    def fits(self, asked: dict[str, Any]) -> bool:
+        """Return whether the tool root matches a request and its files are still the same."""
+        return (
+            asked == self.asked
+            and all(_is_at(place, number) for _, place, _, *number in asked["files"])
+            and all(os.path.exists(place) for _, place in asked["system"])
+        )
+
+    def clear(self) -> None:
+        """Remove the tool root's paths and limits after its thread has ended.
+
+        Raises:
+            OSError: A path could not be removed.
+        """
+        for number, known in self._limits:
+            resource.setrlimit(number, known)
+        for path in reversed(self._made):
+            if stat.S_ISDIR(os.lstat(path).st_mode):
+                os.rmdir(path)
+            else:
+                os.unlink(path)
+
+    def _put_file(
+        self, source: str, place: str, number: Sequence[int], *, writable: bool = False
+    ) -> None:
+        """Show a file or folder with this device and inode at ``place``."""
+        self._put(source, place, writable=writable)
+        if not _is_at(place, number):
+            raise ToolRootError(f"{place}: what is there has changed in the meantime")
+
+    def _put_system(self, source: str, place: str) -> None:
+        """Show ``source`` to all programs as it is.
+
+        Without a source, hide what is at ``place``.
+        """
+        if source:
+            self._make_place(source, place)
+            bind_all(source, place)
+        elif os.path.isdir(place):
+            mount_memory(place, "mode=755")
+            self._own.add(os.stat(place).st_dev)
+            self._ways.append(place)
+        else:
+            bind(os.devnull, place, writable=False)
+
+    def _put(self, source: str, place: str, *, writable: bool = False) -> None:
+        """Show the file or folder ``source`` at ``place``."""
+        self._make_place(source, place)
+        bind(source, place, writable=writable)
+
+    def _make_place(self, source: str, place: str) -> None:
+        """Create an empty file or folder, as ``source`` is, unless something is there."""
+        self._make_way(os.path.dirname(place))
+        if not os.path.lexists(place):
+            if os.path.isdir(source):
+                os.mkdir(place)
+            else:
+                os.close(os.open(place, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+            self._note(place)
+
+    def _link(self, place: str, target: str) -> None:
+        self._make_way(os.path.dirname(place))
+        # An earlier program of the same job may have created it.
+        with contextlib.suppress(FileExistsError):
+            os.symlink(target, place)
+            self._note(place)
+
+    def _make_way(self, path: str) -> None:
+        """Create the folders above a path.
+
+        In a folder that programs write to, the first such folder gets a file system of its own.
+        """
+        left = self._is_left(path)
+        if path == "/" or (os.path.isdir(path) and not left):
+            return
+        self._make_way(os.path.dirname(path))
+        if not left:
+            os.mkdir(path)
+            self._note(path)
+        if os.stat(path).st_dev not in self._own:
+            mount_memory(path, "mode=755")
+            self._own.add(os.stat(path).st_dev)
+            self._ways.append(path)
+
+    def _is_left(self, path: str) -> bool:
+        """Return whether another tool root has created this folder in the same /tmp.
+
+        This tool root needs its own file system for what is below it.
+        """
+        return (
+            os.path.dirname(path) == _TMP
+            and os.path.isdir(path)
+            and os.stat(path).st_dev == os.stat(_TMP).st_dev not in self._own
+            and not os.listdir(path)
+        )
+
+    def _note(self, path: str) -> None:
+        if os.lstat(path).st_dev == os.stat("/").st_dev:
+            self._made.append(path)
+
+
+def _is_at(place: str, number: Sequence[int]) -> bool:
+    """Return whether the file at ``place`` is the expected one.
+
+    ``number`` is its device and inode.
+    """
+    try:
+        found = os.stat(place)
+    except OSError:
+        return False
+    return [found.st_dev, found.st_ino] == number
+
+
+def _state(folder: str) -> object:
+    """Return the state of a file system in memory.
+
+    It covers the usage and everything that a program could change in its top folder. The change
+    time would be enough, but some kernels count it in steps of 4 ms.
+    """
+    whole, found = os.statvfs(folder), os.stat(folder)
+    times = found.st_atime_ns, found.st_mtime_ns, found.st_ctime_ns
+    names = os.listxattr(folder), os.listdir(folder)
+    return whole.f_ffree, whole.f_bfree, found.st_mode, times, names
+
+
+def program_file(name: str, environment: dict[str, str]) -> str:
+    """Return the path of a program.
+
+    Raises:
+        OSError: It is not found or not executable.
+    """
+    if "/" in name:
+        return name
+    wrong = errno.ENOENT
+    for folder in environment.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.join(folder, name)
+        if os.path.isfile(path):
+            if os.access(path, os.X_OK):
+                return path
+            wrong = errno.EACCES
+    raise OSError(wrong, os.strerror(wrong), name)

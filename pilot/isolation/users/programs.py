@@ -1,0 +1,119 @@
+"""Programs that run as the user of a slot."""
+
+import os
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from pilot.isolation.sandbox.bare_python import bare_environment, bare_python
+from pilot.isolation.sandbox.channel import Channel
+from pilot.isolation.sandbox.process_limits import ProcessLimits
+from pilot.isolation.sandbox.seccomp import Filter, filter_program
+from pilot.isolation.users import launcher
+from pilot.isolation.users.slot_user import SlotUser
+from sluice.text.os_errors import reason_of
+
+_OURS = str(Path(launcher.__file__).parent.parent.parent)
+
+
+class UserError(Exception):
+    """A program could not be started as its user. The program is not at fault.
+
+    The message is a sentence.
+    """
+
+
+class UserPrograms:
+    """Starts programs as a user with a launcher process, which starts when needed.
+
+    This process must be a subreaper.
+    """
+
+    def __init__(self, user: SlotUser) -> None:
+        self.user = user
+        self._calls = filter_program(Filter.TOOL)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connection: Channel | None = None
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """Return the pid of the launcher, if it runs."""
+        return frozenset() if self._process is None else frozenset({self._process.pid})
+
+    def start(
+        self,
+        arguments: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        folder: str,
+        streams: Sequence[int],
+        limits: ProcessLimits,
+    ) -> int:
+        """Start a program as a child of this process in a session of its own, and return its pid.
+
+        ``streams`` are descriptors of standard input, output and error.
+
+        Raises:
+            OSError: The program could not be executed.
+            UserError: The launcher has failed.
+        """
+        answer = self._asked(
+            {
+                "arguments": list(arguments),
+                "environment": dict(environment),
+                "folder": folder,
+                "limits": (self.user.limits | limits).as_numbers(),
+                "calls": None if self._calls is None else self._calls.hex(),
+            },
+            streams,
+        )
+        if "pid" not in answer:
+            raise UserError("the process that starts it had none to spare")
+        if "errno" in answer:
+            os.waitpid(answer["pid"], 0)
+            raise OSError(answer["errno"], os.strerror(answer["errno"]), arguments[0])
+        return int(answer["pid"])
+
+    def tidy_up(self) -> None:
+        """End all processes of the user and remove its files from the system's shared folders.
+
+        Raises:
+            UserError: The launcher has failed.
+        """
+        self._asked({}, ())
+
+    def close(self) -> None:
+        """End the launcher."""
+        process, self._process = self._process, None
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.close()
+        if process is not None:
+            process.kill()
+            process.wait()
+
+    def _asked(self, request: dict[str, Any], streams: Sequence[int]) -> dict[str, Any]:
+        known = {"uid": self.user.uid, "gid": self.user.gid}
+        try:
+            connection = self._opened()
+            connection.send(request | known, streams)
+            return connection.receive()[0]
+        except (EOFError, OSError) as error:
+            self.close()
+            raise UserError(f"the process that starts it has ended: {reason_of(error)}") from error
+
+    def _opened(self) -> Channel:
+        if self._connection is None:
+            ours, theirs = socket.socketpair()
+            self._connection = Channel(ours)
+            with theirs:
+                self._process = subprocess.Popen(
+                    bare_python(launcher.__name__, theirs.fileno(), found_in=_OURS),
+                    stdin=subprocess.DEVNULL,
+                    pass_fds=(theirs.fileno(),),
+                    env=bare_environment(),
+                    cwd="/",
+                )
+        return self._connection

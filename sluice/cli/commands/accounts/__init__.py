@@ -1,0 +1,1 @@
+"""Commands about accounts, groups, tokens, secrets and the audit log."""

@@ -1,0 +1,167 @@
+"""The commands `sluice token …`, for tokens that authenticate requests."""
+
+from typing import Annotated
+
+import typer
+
+from sluice.cli.consent import Consent, with_consent
+from sluice.cli.errors import plain_errors
+from sluice.cli.moments import local_time
+from sluice.cli.output import err, print_json, print_table
+from sluice.cli.system import System, with_system
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.people import MAX_DAYS, USUAL_DAYS, NewToken, NewTokenSecret, Token
+from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
+from sluice.network.credentials import TOKEN, token_for
+from sluice.text.visible_text import quoted
+
+app = typer.Typer(
+    invoke_without_command=True,
+    help="Print the token for a system, for programs that use REST, as in curl"
+    ' --header "Authorization: Bearer $(sluice token)". The exit status is 1 if no'
+    " token is known.\n\n"
+    "The commands manage personal tokens, which have a role and an end.",
+)
+
+PersonOption = Annotated[
+    str | None,
+    typer.Option("--for", metavar="NAME", help="Another person (administrators only)."),
+]
+
+
+@app.callback()
+@with_system
+def print_token(system: System, ctx: typer.Context) -> None:
+    """Print the token for a system, unless another command follows."""
+    if ctx.invoked_subcommand is not None:
+        return
+    url, found = plain_errors(lambda: _find(system))
+    if system.as_json:
+        system.answer({"url": url, "token": found}, "")
+    else:
+        print(found)  # never wrapped, even in a narrow terminal
+
+
+@app.command("create")
+@with_system
+def create(
+    system: System,
+    label: Annotated[str, typer.Argument(metavar="LABEL", help="What the token is for.")],
+    *,
+    role: Annotated[
+        Role | None, typer.Option(help="The highest role of the token. The default is your role.")
+    ] = None,
+    days: Annotated[
+        int,
+        typer.Option(min=1, max=MAX_DAYS, help="The number of days for which the token is valid."),
+    ] = USUAL_DAYS,
+    person: PersonOption = None,
+) -> None:
+    """Create a token, which is shown only once."""
+    new = plain_errors(lambda: NewToken(label=label, role=role, days=days, person=person))
+    given = system.ask(lambda c: c.operator.give_token(new))
+    print_given(system, given)
+
+
+@app.command("list")
+@with_system
+def list_tokens(
+    system: System,
+    *,
+    everybodys: Annotated[
+        bool, typer.Option("--all", help="List the tokens of all people (administrators only).")
+    ] = False,
+    ended: Annotated[
+        bool, typer.Option("--ended", help="List tokens that are not valid any more, too.")
+    ] = False,
+    person: PersonOption = None,
+) -> None:
+    """List tokens: whose they are, what for, until when, and when they were used."""
+    found = system.ask(
+        lambda c: c.operator.tokens(person=person, everybodys=everybodys, ended=ended)
+    ).tokens
+    if system.as_json:
+        print_json(found)
+        return
+    print_table(
+        ["token", "of", "label", "role", "made", "until", "last used"],
+        [_row(token) for token in found],
+        empty="no token",
+    )
+
+
+@app.command("revoke")
+@with_system
+@with_consent
+def revoke(
+    system: System,
+    consent: Consent,
+    token: Annotated[
+        str,
+        typer.Argument(
+            metavar="TOKEN", help="The id of the token, the beginning of its id, or its label."
+        ),
+    ],
+    *,
+    person: PersonOption = None,
+) -> None:
+    """Revoke a token, so that it is not valid any more."""
+    found = system.ask(lambda c: c.operator.tokens(person=person)).tokens
+    meant = plain_errors(lambda: _meant(found, token))
+    consent.require(f"take back token {meant.label} of {meant.person}: it opens nothing any more")
+    revoked = system.ask(lambda c: c.operator.revoke_token(meant.id))
+    system.answer(revoked, f"{revoked.label} of {revoked.person} opens nothing any more")
+
+
+def print_given(system: System, given: NewTokenSecret) -> None:
+    """Print a new token, alone on standard output so that it can be stored."""
+    if system.as_json:
+        print_json(given)
+        return
+    token = given.token
+    err.print(
+        f"for {token.person} ({token.role}), until {local_time(token.expires_at)}; it is not shown"
+        " again:"
+    )
+    print(given.secret.get_secret_value())
+
+
+def _meant(tokens: list[Token], text: str) -> Token:
+    """Return the token with this label, id or beginning of an id.
+
+    Raises:
+        NotFound: No token matches.
+        Conflict: Several tokens match.
+    """
+    found = [each for each in tokens if each.label == text or str(each.id).startswith(text)]
+    if not found:
+        raise NotFound(f"no token is {quoted(text)}: `sluice token list` shows them")
+    if len(found) > 1:
+        several = ", ".join(str(each.id)[:8] for each in found)
+        raise Conflict(f"{len(found)} tokens are {quoted(text)}: say which, by its id ({several})")
+    return found[0]
+
+
+def _row(token: Token) -> tuple[object, ...]:
+    used = "never" if token.used_at is None else local_time(token.used_at)
+    until = local_time(token.expires_at)
+    if token.revoked_at is not None:
+        until = f"revoked {local_time(token.revoked_at)}"
+    made = local_time(token.created_at)
+    return (str(token.id)[:8], token.person, token.label, token.role.value, made, until, used)
+
+
+def _find(system: System) -> tuple[str, str]:
+    """Return the address of the system, and the token for it.
+
+    Raises:
+        NotAvailable: No token is known.
+    """
+    url = system.address()
+    found = token_for(url)
+    if found is None:
+        raise NotAvailable(
+            f"no token is known for {url}: set {TOKEN}, `sluice login`, or ask as the user who"
+            " started it"
+        )
+    return url, found

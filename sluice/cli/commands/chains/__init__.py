@@ -1,0 +1,1 @@
+"""Commands about chains, their tasks and jobs."""

@@ -1,0 +1,136 @@
+"""`sluice chain watch`, and the functions that `sluice run` shares with it."""
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from uuid import UUID
+
+import typer
+
+from sluice.cli.connection import Connection
+from sluice.cli.lookup import the_chain
+from sluice.cli.options import ChainArgument
+from sluice.cli.output import err, print_json
+from sluice.cli.system import System, with_system
+from sluice.cli.watch.chain import failed_jobs, follow_chain
+from sluice.cli.watch.progress import StepBars
+from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.common.wording import in_parentheses
+from sluice.contracts.jobs.tasks import Job
+from sluice.embedded.home import DEFAULT_HOME
+from sluice.process.termination import Terminated
+
+#: The number of failed jobs whose logs are named.
+_LOGS_NAMED = 3
+
+
+@with_system
+def watch(
+    system: System,
+    chain: ChainArgument,
+) -> None:
+    """Follow a chain to its end.
+
+    The exit status is 1 if the chain failed or was canceled. Ctrl-C does not affect the chain.
+    """
+    uid = the_chain(system, chain)
+    where = system_options(system)
+    try:
+        state = system.ask(lambda c: _watch(c, uid, where, as_json=system.as_json))
+    except typer.Exit as ended:
+        if ended.exit_code == 130:
+            say_how_to_go_on(uid, system)
+        raise
+    except Terminated as ended:
+        again = shlex.join(["sluice", "chain", "watch", str(uid), *where])
+        ended.consequence = f"the chain goes on; `{again}` follows it again"
+        raise
+    if state is not ChainState.FINISHED:
+        raise typer.Exit(1)
+
+
+async def _watch(
+    connection: Connection, uid: UUID, where: Sequence[str], *, as_json: bool
+) -> ChainState:
+    chain, tasks = await follow_with_bars(
+        connection, await connection.operator.chain(uid), quiet=as_json
+    )
+    failed = await failed_jobs(connection, tasks)
+    if as_json:
+        print_json(chain)
+        return chain.state
+    tell_failures(failed, where)
+    reason = f": {chain.reason}" if chain.reason else ""
+    err.print(f"{chain.outcome}{reason}")
+    if chain.state is ChainState.FINISHED:
+        err.print(f"its results: sluice chain get {chain.uid}")
+    return chain.state
+
+
+async def follow_with_bars(
+    connection: Connection, chain: Chain, *, quiet: bool, for_nodes: bool = True
+) -> tuple[Chain, list[ChainTask]]:
+    """Follow a chain to its end, with a progress bar for each step unless ``quiet``.
+
+    ``for_nodes`` is passed to ``follow_chain``.
+    """
+    latest: list[ChainTask] = []
+    with StepBars() as progress:
+
+        def look(now: Chain, tasks: Sequence[ChainTask]) -> None:
+            latest[:] = tasks
+            if not quiet:
+                progress.show(now, tasks)
+
+        def wait(step: str, why: str) -> None:
+            err.print(f"{step} waits: {why}")
+
+        chain = await follow_chain(
+            connection, chain, on_look=look, on_wait=wait, for_nodes=for_nodes
+        )
+    return chain, latest
+
+
+def system_options(system: System) -> list[str]:
+    """Return the options by which another command finds the same system."""
+    if system.url is not None:
+        return ["--url", system.url]
+    return ["--home", str(system.home)] if system.home != DEFAULT_HOME else []
+
+
+def tell_failures(failed: Sequence[tuple[str, Job]], where: Sequence[str]) -> None:
+    """Print each failed job with its step, and the commands that show the first few logs."""
+    for number, (step, job) in enumerate(failed):
+        why = job.message or job.error_class or "no reason is known"
+        err.print(f"  step {step}, job {job.id}{in_parentheses(job.inputs)}: {why}")
+        if number < _LOGS_NAMED:
+            err.print(f"    its log: {shlex.join(['sluice', 'logs', str(job.id), *where])}")
+
+
+def say_how_to_go_on(
+    chain: UUID, system: System, *, folder: Path | None = None, ends_with_us: bool = False
+) -> None:
+    """Print the commands that follow a chain and fetch its results.
+
+    Args:
+        chain: The chain.
+        system: The system.
+        folder: The folder for the results.
+        ends_with_us: Whether the system was started for this command and stops with it.
+    """
+    where = system_options(system)
+    commands = [
+        ["chain", "watch", str(chain)],
+        ["chain", "get", str(chain), *(["--out", str(folder)] if folder else [])],
+    ]
+    if ends_with_us:
+        err.print(
+            "The system was started for this run and stops with it. The chain goes on when it runs"
+            " again:"
+        )
+        commands.insert(0, ["up"])
+    else:
+        err.print("The chain goes on. Follow it, and get its results:")
+    for command in commands:
+        err.print(f"  {shlex.join(['sluice', *command, *where])}")

@@ -1,0 +1,176 @@
+"""`sluice chain get` and `sluice dataset get`: download of results into a folder."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from sluice.cli.connection import Connection
+from sluice.cli.lookup import the_chain, the_dataset
+from sluice.cli.options import ChainArgument, DatasetArgument, ForceOption, OutOption
+from sluice.cli.output import err, human_bytes, out, print_json
+from sluice.cli.system import System, with_system
+from sluice.cli.transfer import results
+from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
+from sluice.cli.transfer.output_folder import require_folder
+from sluice.cli.transfer.results import Output
+from sluice.cli.watch.chain import failed_jobs, failures_json
+from sluice.contracts.chains.chains import Chain, ChainOutput
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.problems import Conflict
+from sluice.contracts.common.states import ChainState
+from sluice.contracts.jobs.tasks import Job
+from sluice.process.termination import Terminated
+from sluice.text.visible_text import quoted
+
+
+@with_system
+def get_chain(
+    system: System,
+    chain: ChainArgument,
+    *,
+    folder: OutOption = Path("out"),
+    force: ForceOption = False,
+    partial: Annotated[
+        bool,
+        typer.Option(
+            "--partial",
+            help="Copy the existing results of all steps, each in a folder, and all logs. The"
+            " chain must have ended, but not necessarily finished.",
+        ),
+    ] = False,
+) -> None:
+    """Copy the outputs of a finished chain into a folder, like `sluice run`.
+
+    Every file is checked against its checksum. Files come from their storage if it is mounted on
+    this machine, and otherwise over HTTP. Existing files stay as they are, so the same command
+    continues after an interruption.
+    """
+    uid = the_chain(system, chain)
+
+    async def get(connection: Connection) -> list[Output]:
+        require_folder(folder)
+        if partial:
+            return await _get_partial(connection, uid, folder, force=force)
+        found = await connection.operator.outputs(uid)
+        _require_outputs(found.chain, found.outputs)
+        await asyncio.to_thread(
+            results.require_own_manifest, folder, "chain", str(uid), force=force
+        )
+        outputs = await results.fetch_results(connection, found.chain, folder, force=force)
+        failed = await _failed(connection, uid)
+        await fetch_failed_jobs(connection, found.chain, failed, folder)
+        results.write_manifest(folder, outputs, chain=found.chain, failed=failures_json(failed))
+        return outputs
+
+    _tell(_ask(system, get), folder, as_json=system.as_json)
+
+
+@with_system
+def get_dataset(
+    system: System,
+    dataset: DatasetArgument,
+    *,
+    folder: OutOption = Path("out"),
+    force: ForceOption = False,
+) -> None:
+    """Copy all files of a data set into a folder, like `sluice chain get`.
+
+    Every file is checked against its checksum. Directories and other values that are not plain
+    files stay bundles (tar), which `sluice chain get` unpacks.
+    """
+    uid = the_dataset(system, dataset)
+
+    async def get(connection: Connection) -> list[Output]:
+        require_folder(folder)
+        found = await connection.operator.dataset(uid)
+        if not found.usable:
+            raise Conflict(
+                f"data set {quoted(found.name)} is {found.state}: only one that is complete and not"
+                " deleted can be copied"
+            )
+        await asyncio.to_thread(
+            results.require_own_manifest, folder, "dataset", str(uid), force=force
+        )
+        outputs = await results.fetch_dataset(connection, found, folder, force=force)
+        results.write_dataset_manifest(folder, outputs, dataset=found)
+        return outputs
+
+    _tell(_ask(system, get), folder, as_json=system.as_json)
+
+
+def _ask(system: System, question: Callable[[Connection], Awaitable[list[Output]]]) -> list[Output]:
+    """Copy files. If a signal ends the command, it says how to continue."""
+    try:
+        return system.ask(question)
+    except Terminated as ended:
+        ended.consequence = "what is copied stays; the same command copies the rest"
+        raise
+
+
+async def _get_partial(
+    connection: Connection, uid: UUID, folder: Path, *, force: bool
+) -> list[Output]:
+    found = await connection.operator.partial(uid)
+    if not found.chain.state.final:
+        raise Conflict(
+            f"the chain is {found.chain.state}: what there is of it can be had when it is over"
+            f" (sluice chain watch {uid}, sluice chain cancel {uid})"
+        )
+    await asyncio.to_thread(results.require_own_manifest, folder, "chain", str(uid), force=force)
+    outputs = await results.fetch_partial(connection, found, folder, force=force)
+    failed = await _failed(connection, uid)
+    results.write_partial_manifest(folder, outputs, found=found, failed=failures_json(failed))
+    for part in found.outputs:
+        if part.missing:
+            err.print(f"{part.label}: {part.missing}")
+    return outputs
+
+
+async def _failed(connection: Connection, chain: UUID) -> list[tuple[str, Job]]:
+    return await failed_jobs(connection, (await connection.operator.tasks(chain=chain)).tasks)
+
+
+def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:
+    """Check that a chain has outputs to copy.
+
+    Raises:
+        Conflict: It has none. The message says what to do instead.
+    """
+    if not chain.state.final:
+        raise Conflict(
+            f"the chain is {chain.state}: there are results when it has finished (sluice chain"
+            f" watch {chain.uid})"
+        )
+    if chain.state is not ChainState.FINISHED or not outputs:
+        raise Conflict(
+            f"the chain is {chain.state}: it has no outputs"
+            + (f" ({chain.reason})" if chain.reason else "")
+            + "; what its steps gave: --partial"
+        )
+    gone = [output.name for output in outputs if not output.dataset.usable]
+    if gone:
+        rest = [str(output.dataset.uid) for output in outputs if output.dataset.usable]
+        others = f"; of the others, get the data sets: {', '.join(rest)}" if rest else ""
+        raise Conflict(f"output {', '.join(gone)} of the chain has been deleted{others}")
+
+
+def _tell(outputs: list[Output], folder: Path, *, as_json: bool) -> None:
+    if as_json:
+        files = [
+            {
+                "name": output.name,
+                "size": output.size,
+                "sha256": output.checksum.removeprefix("sha256:"),
+            }
+            for output in outputs
+        ]
+        print_json({"folder": str(folder), "files": files})
+        return
+    for output in outputs:
+        out.print(f"{output.path}  {human_bytes(output.size)}")
+    total = sum(output.size for output in outputs)
+    err.print(f"{counted(len(outputs), 'file')}, {human_bytes(total)}, in {folder}")

@@ -1,0 +1,163 @@
+"""`sluice stats`: how long work waits and takes."""
+
+import re
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from sluice.cli.lookup import the_chain
+from sluice.cli.output import err, out, print_json, print_table
+from sluice.cli.system import System, with_system
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.jobs.times import Spread, StepTimes, WorkTimes
+from sluice.text.os_errors import sentence_of
+from sluice.text.visible_text import quoted
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+ChainsArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[CHAIN]…", help="Chains, as for `chain show`. The default is all chains."
+    ),
+]
+TemplateOption = Annotated[str | None, typer.Option(help="Only work of this template.")]
+SinceOption = Annotated[
+    str, typer.Option(help="Without a chain: what began since then, as 90m, 12h, 7d or a time.")
+]
+SvgOption = Annotated[
+    Path | None, typer.Option("--svg", help="Write a picture of the times to this file.")
+]
+TimelineOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--timeline",
+        help="With one chain: write a picture to this file that shows which pilot did what when.",
+    ),
+]
+WatchOption = Annotated[bool, typer.Option("--watch", "-w", help="Repeat the output until Ctrl-C.")]
+
+
+@with_system
+def stats(
+    system: System,
+    chains: ChainsArgument = None,
+    *,
+    template: TemplateOption = None,
+    since: SinceOption = "1d",
+    svg: SvgOption = None,
+    timeline: TimelineOption = None,
+    watch: WatchOption = False,
+) -> None:
+    """Show how long jobs wait and run, by step and in total.
+
+    It covers the named chains, live and afterwards, or everything that began recently.
+    """
+    if chains and template:
+        raise typer.BadParameter("name chains, or a template")
+    if timeline is not None and len(chains or []) != 1:
+        raise typer.BadParameter("a time line is of one chain: name it", param_hint="--timeline")
+    uids = [the_chain(system, chain) for chain in chains or []]
+    begin = None if uids else _since(since)
+    while True:
+        _show(system, uids, template=template, since=begin)
+        if svg is not None:
+            _write(svg, system.ask(
+                lambda c: c.operator.times_picture(uids, template=template, since=begin)
+            ))  # fmt: skip
+        if timeline is not None:
+            _write(timeline, system.ask(lambda c: c.operator.timeline_picture(uids[0])))
+        if not watch:
+            return
+        time.sleep(2)
+        out.print()
+
+
+def _show(
+    system: System, chains: list[UUID], *, template: str | None, since: datetime | None
+) -> None:
+    found = system.ask(lambda c: c.operator.times(chains, template=template, since=since))
+    if system.as_json:
+        print_json(found)
+    else:
+        _print(found)
+
+
+def _print(found: WorkTimes) -> None:
+    quantiles = ("mean", "half", "9 of 10")
+    columns = [f"{kind}: {name}" for kind in ("waiting", "working") for name in quantiles]
+    print_table(
+        ["step", "tasks", "finished", "open", *columns, "at most", "spread", "passage"],
+        [
+            (
+                step.step,
+                step.tasks,
+                step.finished,
+                step.open,
+                *_quantiles(step.waiting),
+                *_quantiles(step.working),
+                *_further(step),
+            )
+            for step in found.steps
+        ],
+        empty="no task began in this time",
+    )
+    if found.passage is not None:
+        out.print(
+            f"in all: waiting {_seconds(found.waiting)}, working {_seconds(found.working)}; passage"
+            f" of an entry {_seconds(found.passage.mean)}, at most {_seconds(found.passage.most)}"
+        )
+    if found.chains is not None:
+        mean = _seconds(found.chains.mean)
+        out.print(
+            f"the chain: {mean} from the first task to the last's end"
+            if found.chains.count == 1
+            else f"{found.chains.count} chains: on average {mean} from a chain's first task to its"
+            " last's end"
+        )
+    if found.uncounted:
+        tasks = counted(found.uncounted, "task")
+        err.print(f"the jobs of {tasks} are still to be counted: ask again soon")
+
+
+def _quantiles(spread: Spread | None) -> tuple[str, ...]:
+    if spread is None:
+        return ("", "", "")
+    return tuple(map(_seconds, (spread.mean, spread.median, spread.p90)))
+
+
+def _further(step: StepTimes) -> tuple[str, ...]:
+    if step.working is None or step.passage is None:
+        return ("", "", "")
+    return tuple(map(_seconds, (step.working.most, step.working.deviation, step.passage.mean)))
+
+
+def _seconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{seconds:.3g} s" if seconds < 100 else f"{seconds:.0f} s"
+
+
+def _since(text: str) -> datetime:
+    span = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)
+    try:
+        if span is not None:
+            return datetime.now(UTC) - timedelta(seconds=float(span[1]) * _UNITS[span[2]])
+        moment = datetime.fromisoformat(text)
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(
+            f"{quoted(text)} is neither a span (90m, 12h, 7d) nor a time (2026-05-01T12:00)",
+            param_hint="--since",
+        ) from error
+    return moment if moment.tzinfo else moment.astimezone()
+
+
+def _write(file: Path, picture: bytes) -> None:
+    try:
+        file.write_bytes(picture)
+    except OSError as error:
+        err.print(f"error: {sentence_of(error)}")
+        raise typer.Exit(1) from None
+    err.print(f"picture in {file}")

@@ -1,0 +1,156 @@
+"""The commands `sluice task …`."""
+
+from typing import Annotated
+
+import typer
+
+from sluice.cli.commands.chains.job import list_jobs, logs, show_job
+from sluice.cli.connection import Connection
+from sluice.cli.consent import Consent, with_consent
+from sluice.cli.lookup import the_chain, the_task
+from sluice.cli.options import AfterOption, TaskArgument
+from sluice.cli.output import out, print_json, print_table, tell_more
+from sluice.cli.system import System, with_system
+from sluice.contracts.chains.chains import STARTING_TEXT, ChainTask, outcome_of
+from sluice.contracts.common.numbers import counted, in_full
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.common.states import StepState
+
+_COLUMNS = [
+    "task",
+    "step",
+    "data set",
+    "status",
+    "jobs",
+    "finished",
+    "failed",
+    "canceled",
+    "with pilots",
+    "rank",
+]
+
+app = typer.Typer(
+    no_args_is_help=True, help="Tasks: steps of chains over whole data sets, and their jobs."
+)
+for _name, _command in (("jobs", list_jobs), ("job", show_job), ("log", logs)):
+    app.command(_name)(_command)
+
+
+@app.command("list")
+@with_system
+def list_tasks(
+    system: System,
+    *,
+    state: Annotated[StepState | None, typer.Option(help="Only tasks in this state.")] = None,
+    chain: Annotated[
+        str | None,
+        typer.Option(help="Only tasks of this chain, as for `chain show`."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 200,
+    after: AfterOption = None,
+) -> None:
+    """List tasks with the counts of their jobs."""
+    uid = None if chain is None else the_chain(system, chain)
+    page = system.ask(
+        lambda c: c.operator.tasks(state=state, chain=uid, after=after, limit=limit, paged=True),
+    )
+    if system.as_json:
+        print_json(page.tasks)
+    else:
+        print_table(_COLUMNS, [_row(task) for task in page.tasks], empty="no task")
+    tell_more(page.after)
+
+
+@app.command("show")
+@with_system
+def show(
+    system: System,
+    task: TaskArgument,
+) -> None:
+    """Show a task, and why it does not run or how it ended."""
+    uid = the_task(system, task)
+    found = system.ask(lambda c: c.operator.task(uid, full=True))
+    if system.as_json:
+        print_json(found)
+        return
+    explanation = system.ask(lambda c: explain_task(c, found))
+    print_table(_COLUMNS, [_row(found)], empty="")
+    out.print(explanation)
+    if found.jobs is not None and found.jobs.killed:
+        out.print(
+            f"killed: {found.jobs.killed} of its canceled jobs were with pilots; what these had"
+            " done is lost"
+        )
+
+
+@app.command("cancel")
+@with_system
+@with_consent
+def cancel(
+    system: System,
+    consent: Consent,
+    task: TaskArgument,
+) -> None:
+    """Cancel a task and its chain."""
+    uid = the_task(system, task)
+    meant = system.ask(lambda c: c.operator.task(uid))
+    consent.require(
+        f"cancel task {meant.dataset_name}.{meant.step} ({uid}) and its chain: what its running"
+        " jobs have done is lost"
+    )
+    status = system.ask(lambda c: c.operator.cancel_task(uid))
+    system.answer(status, f"task {status.uid}: {status.state.value}")
+
+
+@app.command("retry")
+@with_system
+def retry(
+    system: System,
+    task: TaskArgument,
+) -> None:
+    """Retry the failed and quarantined (`held`) jobs of a task."""
+    uid = the_task(system, task)
+    status = system.ask(lambda c: c.operator.retry_task(uid))
+    system.answer(status, f"task {status.uid}: {counted(status.ready, 'job')} ready")
+
+
+@app.command("rank")
+@with_system
+def rank(
+    system: System,
+    task: TaskArgument,
+    rank: float,
+) -> None:
+    """Change the rank of a task. A higher rank runs earlier."""
+    uid = the_task(system, task)
+    status = system.ask(lambda c: c.operator.prioritise(uid, rank))
+    system.answer(status, f"task {status.uid}: rank {in_full(status.rank)}")
+
+
+async def explain_task(connection: Connection, task: ChainTask) -> str:
+    """Return a sentence on why a task does not run or how it ended.
+
+    The task of a step that is starting has no jobs yet.
+    """
+    try:
+        return (await connection.operator.explain_task(task.task_uid)).text
+    except NotFound:
+        if task.state.final:
+            raise
+        return STARTING_TEXT
+
+
+def _row(task: ChainTask) -> tuple[object, ...]:
+    j = task.jobs
+    counts = (
+        (j.total, j.finished, j.failed, j.canceled, j.leased + j.running, round(j.rank, 2))
+        if j
+        else (0, 0, 0, 0, 0, 0)
+    )
+    return (
+        task.task_uid,
+        task.step,
+        task.dataset_name,
+        outcome_of(task.state, failed_jobs=j.failed if j else 0),
+        *counts,
+    )

@@ -1,0 +1,324 @@
+"""The commands `sluice dataset …`."""
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sluice.cli.commands.chains.get import get_dataset
+from sluice.cli.commands.data import dataset_match
+from sluice.cli.connection import Connection
+from sluice.cli.consent import Consent, with_consent
+from sluice.cli.errors import plain_errors
+from sluice.cli.lookup import dataset_called, template_called, the_dataset
+from sluice.cli.moments import local_time
+from sluice.cli.options import (
+    AfterOption,
+    DatasetArgument,
+    EntryOrder,
+    GivenOption,
+    GroupOption,
+    OrderOption,
+    RecursiveOption,
+    SharedArgument,
+)
+from sluice.cli.output import human_bytes, out, print_json, print_table, tell_more
+from sluice.cli.owners import whose
+from sluice.cli.parameters import key_values
+from sluice.cli.system import System, with_system
+from sluice.cli.transfer.inputs import entries_of_paths
+from sluice.cli.transfer.upload import upload_files
+from sluice.contracts.access.owners import Share
+from sluice.contracts.common.labels import label
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.states import DatasetState, DatasetType
+from sluice.contracts.data.append_only_list import AppendOnlyDataset
+from sluice.contracts.data.counts import produced_texts
+from sluice.contracts.data.datasets import Dataset, DatasetStatus, NewDataset
+from sluice.contracts.templates.plan import DataEntries
+from sluice.text.visible_text import quoted
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Named lists of files that belong together. A task works on a whole data set.",
+)
+_GOING = {DatasetState.DELETING, DatasetState.DELETED}
+for _command in (dataset_match.unmatched, dataset_match.match, dataset_match.dismiss):
+    app.command()(_command)
+app.command("get")(get_dataset)
+
+
+@app.command("list")
+@with_system
+def list_datasets(
+    system: System,
+    *,
+    kind: Annotated[
+        DatasetType | None, typer.Option("--type", help="Only data sets of this type.")
+    ] = None,
+    state: Annotated[
+        DatasetState | None, typer.Option(help="Only data sets in this state.")
+    ] = None,
+    name: Annotated[
+        str | None,
+        typer.Option(help="Only data sets of this name: DATASET, or INPUT.OUTPUT of a chain."),
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    after: AfterOption = None,
+) -> None:
+    """List data sets, the most recently registered first.
+
+    Data sets that are deleted or being deleted are listed only with --state.
+    """
+    states = [known for known in DatasetState if known not in _GOING] if state is None else [state]
+
+    async def question(connection: Connection) -> tuple[list[Dataset], str | None]:
+        read = partial(
+            connection.operator.datasets, type=kind, state=states, name=name, newest=True
+        )
+        page = await read(after=after, limit=limit)
+        more = len(page.datasets) == limit and (await read(after=page.after, limit=1)).datasets
+        return page.datasets, page.after if more else None
+
+    datasets, further = system.ask(question)
+    if system.as_json:
+        print_json(datasets)
+    else:
+        print_table(
+            ["uid", "name", "type", "state", "files", "size", "timestamp"],
+            [_row(dataset) for dataset in datasets],
+            empty="no data set",
+        )
+    tell_more(further)
+
+
+@app.command("show")
+@with_system
+def show(
+    system: System,
+    dataset: DatasetArgument,
+) -> None:
+    """Show a data set with its metadata, and what it waits for."""
+    uid = the_dataset(system, dataset)
+
+    async def read(
+        connection: Connection,
+    ) -> tuple[Dataset, DatasetStatus, list[AppendOnlyDataset]]:
+        operator = connection.operator
+        found, status = await operator.dataset(uid), await operator.dataset_status(uid)
+        grows = found.standing is not None
+        return found, status, await operator.append_only_datasets(uid=uid) if grows else []
+
+    found, status, standing = system.ask(read)
+    if system.as_json:
+        print_json(found.model_dump(mode="json") | {"status": status.model_dump(mode="json")})
+        return
+    size = ", ".join(
+        [counted(found.count_files, "file"), human_bytes(found.bytes), *produced_texts(found.meta)]
+    )
+    out.print(f"{found.name}: {found.type.value}, {_state(found)}, {size}")
+    if owned := whose(found.owner, found.group, found.shared_with):
+        out.print(f"  {owned}")
+    if found.released:
+        out.print(f"  {found.released} of them are deleted: all steps are done with them")
+    if status.waits_for is not None:
+        out.print(f"  it waits for {status.waits_for}")
+    if status.chain_waits is not None:
+        out.print(f"  its chain waits: {status.chain_waits}")
+    for key, value in sorted(found.meta.items()):
+        out.print(f"  {key}: {value if isinstance(value, str) else quoted(value)}")
+    for reader in (reader for one in standing for reader in one.readers):
+        out.print(
+            f"  {reader.name} was given {counted(reader.used, 'file')} in"
+            f" {counted(reader.slices, 'slice')}, the last {local_time(reader.last_at)}"
+        )
+
+
+@app.command("files")
+@with_system
+def files(
+    system: System,
+    dataset: DatasetArgument,
+    *,
+    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 1000,
+    after: AfterOption = None,
+) -> None:
+    """List the files of a data set, in order."""
+    uid = the_dataset(system, dataset)
+    page = system.ask(lambda c: c.operator.files(uid, after=after, limit=limit))
+    if system.as_json:
+        print_json(page)
+        return
+    print_table(
+        ["seq", "name", "size", "checksum", "url"],
+        [(f.seq, f.name, human_bytes(f.size), f.checksum[7:19], f.url) for f in page.files],
+        empty="no file",
+    )
+    tell_more(page.after)
+
+
+@app.command("register")
+@with_system
+def register(  # noqa: PLR0913 - a command's options, each by its name
+    system: System,
+    name: str,
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="The files of the data set, in order. A folder stands for its files."),
+    ],
+    *,
+    template: Annotated[
+        str | None,
+        typer.Option(
+            help="Bundle files as this template needs them: directories, or files with"
+            " secondary files."
+        ),
+    ] = None,
+    meta: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--meta", "-m", help="key=value: metadata of the data set, which templates match."
+        ),
+    ] = None,
+    run: Annotated[
+        int | None,
+        typer.Option(min=0, help="The detector run of the data set, see `sluice detector-run`."),
+    ] = None,
+    recursive: RecursiveOption = False,
+    order: OrderOption = EntryOrder.GIVEN,
+    group: GroupOption = None,
+) -> None:
+    """Copy files to an input storage as a new data set.
+
+    The template that matches the data set takes it from there.
+    """
+    values = key_values(meta or [], option="--meta")
+    new = plain_errors(lambda: NewDataset(name=name, meta=values, run=run, group=group))
+
+    async def register_files(connection: Connection) -> Dataset:
+        wanted = (
+            DataEntries()
+            if template is None
+            else (await template_called(connection, template)).plan.data_entries
+        )
+        entries = entries_of_paths(paths, wanted, recursive=recursive, order=order)
+        return await upload_files(connection, entries, dataset=new)
+
+    dataset = system.ask(register_files)
+    size = f"{counted(dataset.count_files, 'file')}, {human_bytes(dataset.bytes)}"
+    system.answer(dataset, f"{dataset.name} ({dataset.uid}): {size}")
+
+
+@app.command("share")
+@with_system
+def share(
+    system: System,
+    dataset: DatasetArgument,
+    groups: SharedArgument = None,
+    *,
+    group: GivenOption = None,
+) -> None:
+    """Set which groups see a data set besides its own. No other group sees it any more."""
+    uid = the_dataset(system, dataset)
+    wanted = plain_errors(lambda: Share(shared_with=groups or [], group=group))
+    shared = system.ask(lambda c: c.operator.share_dataset(uid, wanted))
+    told = whose(shared.owner, shared.group, shared.shared_with) or "everybody's"
+    system.answer(shared, f"{shared.name}: {told}")
+
+
+@app.command("close")
+@with_system
+def close(
+    system: System,
+    dataset: DatasetArgument,
+    *,
+    files: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="The number of files that complete the data set. The default is the number of"
+            " its files now. The last number counts.",
+        ),
+    ] = None,
+) -> None:
+    """Declare a data set complete, or correct the number of files that complete it."""
+    uid = the_dataset(system, dataset)
+
+    async def say(connection: Connection) -> tuple[Dataset, DatasetStatus]:
+        closed = await connection.operator.close_dataset(uid, files=files)
+        return closed, await connection.operator.dataset_status(uid)
+
+    found, status = system.ask(say)
+    waits = "" if status.waits_for is None else f"; it waits for {status.waits_for}"
+    system.answer(
+        found,
+        f"{found.name}: {found.state.value}, {counted(found.count_files, 'file')}{waits}",
+    )
+
+
+@app.command("delete")
+@with_system
+@with_consent
+def delete(
+    system: System,
+    consent: Consent,
+    dataset: DatasetArgument,
+    *,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Delete even the last copy of an output, and data sets that chains need."
+            " These chains are canceled first.",
+        ),
+    ] = False,
+) -> None:
+    """Delete a data set and its files.
+
+    This is refused while a chain that has not ended needs the data set. The message names the
+    chains.
+    """
+    meant = system.ask(lambda c: dataset_called(c, dataset))
+    consent.require(
+        f"delete data set {label(meant)} ({meant.uid}, {meant.state}):"
+        f" {counted(meant.count_files, 'file')}, {human_bytes(meant.bytes)}"
+        + (", and cancel the chains that need it" if force else "")
+    )
+    found = system.ask(lambda c: c.operator.delete_dataset(meant.uid, force=force))
+    waits = (
+        ""
+        if found.state in _GOING
+        else ", to be deleted when the chains that need it have ended; they are being canceled"
+    )
+    system.answer(found, f"{found.name}: {found.state.value}{waits}")
+
+
+@app.command("resume")
+@with_system
+def resume(
+    system: System,
+    dataset: DatasetArgument,
+) -> None:
+    """Retry an upload or a deletion that stopped and waits for a person."""
+    uid = the_dataset(system, dataset)
+    found = system.ask(lambda c: c.dms.resume_dataset(uid))
+    system.answer(found, f"{found.name}: {found.state.value}")
+
+
+def _row(dataset: Dataset) -> tuple[object, ...]:
+    size, timestamp = human_bytes(dataset.bytes), local_time(dataset.timestamp)
+    return (
+        dataset.uid,
+        label(dataset),
+        dataset.type.value,
+        _state(dataset),
+        dataset.count_files,
+        size,
+        timestamp,
+    )
+
+
+def _state(dataset: Dataset) -> str:
+    grows = dataset.standing is not None and dataset.state is DatasetState.OPEN
+    return "standing" if grows else dataset.state.value

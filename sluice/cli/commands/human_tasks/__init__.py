@@ -1,0 +1,1 @@
+"""Commands about steps that people carry out."""

@@ -1,0 +1,1 @@
+"""Commands about pilots, sites, queues and limits."""

@@ -1,0 +1,1 @@
+"""Commands about templates, tools, assets and pipelines."""

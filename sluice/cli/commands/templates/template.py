@@ -1,0 +1,386 @@
+"""The commands `sluice template …`."""
+
+import os
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, NoReturn
+from uuid import UUID
+
+import typer
+
+from sluice.cli.commands.templates.template_description import description
+from sluice.cli.commands.templates.template_due import due_lines
+from sluice.cli.commands.templates.template_publish import (
+    named_as_written,
+    publish,
+    unmatched_for,
+    upload,
+    waiting_lines,
+)
+from sluice.cli.commands.templates.template_share import share
+from sluice.cli.connection import Connection
+from sluice.cli.consent import Consent, with_consent
+from sluice.cli.errors import plain_errors
+from sluice.cli.lookup import template_called
+from sluice.cli.moments import local_time
+from sluice.cli.options import JsonOption
+from sluice.cli.output import err, out, print_json, print_table, tell_more
+from sluice.cli.system import System, with_system
+from sluice.cli.template_files import read_template_files
+from sluice.contracts.common.numbers import counted
+from sluice.contracts.common.problems import Finding, NotFound, Unprocessable
+from sluice.contracts.templates.templates import (
+    RUN_VERSION,
+    CheckedTemplate,
+    Template,
+    TemplateList,
+)
+from sluice.text.visible_text import quoted
+
+app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets go through.")
+
+app.command()(publish)
+app.command()(share)
+app.command(hidden=True)(upload)
+
+
+class Format(StrEnum):
+    """The format of findings.
+
+    ``github`` prints annotations, which GitHub shows beside the lines of a change.
+    """
+
+    TEXT = "text"
+    JSON = "json"
+    GITHUB = "github"
+
+
+@app.command("check")
+def check(
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            help="CWL workflows. Each may be a folder or a zip.", exists=True, metavar="FILE…"
+        ),
+    ],
+    *,
+    form: Annotated[
+        Format,
+        typer.Option("--format", help="text, json, or github (annotations of a workflow run)."),
+    ] = Format.TEXT,
+    as_json: JsonOption = False,
+) -> None:
+    """Check templates without a system and without a network.
+
+    It shows every finding with its line and column. The exit status is 1 if there are errors. The
+    same checks precede the publication of a template.
+    """
+    results = [_checked(file) for file in files]
+    if as_json or form is Format.JSON:
+        print_json(results[0] if len(results) == 1 else results)
+    else:
+        for file, result in zip(files, results, strict=True):
+            for finding in result.findings:
+                out.print(annotation(finding) if form is Format.GITHUB else str(finding))
+            if result.plan is not None and form is Format.TEXT:
+                steps = ", ".join(f"{step.name} ({step.in_words})" for step in result.plan.steps)
+                count = counted(len(result.plan.steps), "step")
+                out.print(f"{file}: fine; {count}: {steps}")
+    if any(result.plan is None for result in results):
+        raise typer.Exit(1)
+
+
+def _checked(file: Path) -> CheckedTemplate:
+    from sluice.cwl import compile_upload  # noqa: PLC0415 - reading CWL takes long to import
+
+    try:
+        found = read_template_files([file])
+    except Unprocessable as refusal:
+        return CheckedTemplate(findings=refusal.findings, plan=None)
+    except OSError as error:
+        return CheckedTemplate(
+            findings=[Finding(message=f"cannot be read: {error.strerror}", file=str(file))],
+            plan=None,
+        )
+    compiled = compile_upload(found.upload, name=found.name).compiled
+    return CheckedTemplate(
+        findings=[named_as_written(finding, found) for finding in compiled.findings],
+        plan=compiled.plan,
+    )
+
+
+def annotation(finding: Finding) -> str:
+    """Return a finding as a workflow command of GitHub Actions, escaped by its rules."""
+    text = finding.message.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    file = (finding.file or "").replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+    places = {"file": file, "line": finding.line, "col": finding.column}
+    return (
+        f"::{finding.severity}"
+        f" {','.join(f'{key}={value}' for key, value in places.items() if value)}::{text}"
+    )
+
+
+def _tell(stored: Template, warnings: list[Finding], *, as_json: bool, note: str) -> None:
+    if as_json:
+        print_json(stored)
+        return
+    for finding in warnings:
+        out.print(str(finding))
+    out.print(f"{stored.name}, version {stored.version}{note}")
+
+
+@app.command("list")
+@with_system
+def list_templates(
+    system: System,
+    *,
+    every: Annotated[
+        bool,
+        typer.Option(
+            "--all",
+            help="Also list templates that came with runs. No data set is matched with these.",
+        ),
+    ] = False,
+    limit: Annotated[
+        int,
+        typer.Option(min=1, max=1000, help="The maximum number of templates that came with runs."),
+    ] = 100,
+    after: Annotated[
+        UUID | None,
+        typer.Option(
+            help="Only templates of runs, from where the previous list ended, as it says."
+        ),
+    ] = None,
+) -> None:
+    """List all published templates, each in its latest version."""
+    every = every or after is not None
+    nothing = TemplateList(templates=[])
+
+    async def question(connection: Connection) -> tuple[list[Template], UUID | None]:
+        published = await connection.operator.templates(disabled=True) if after is None else nothing
+        of_runs = (
+            await connection.operator.run_templates(limit=limit, after=after, paged=True)
+            if every
+            else nothing
+        )
+        return [*published.templates, *of_runs.templates], of_runs.after
+
+    templates, further = system.ask(question)
+    if system.as_json:
+        print_json(templates)
+    else:
+        print_table(
+            ["name", "version", "steps", "stored", "state", *(["id"] if every else [])],
+            [_row(template) + ((template.id,) if every else ()) for template in templates],
+            empty="no template yet: publish one with `sluice template publish FILE`",
+        )
+    tell_more(further)
+
+
+def _row(template: Template) -> tuple[object, ...]:
+    version = "(run)" if template.version == RUN_VERSION else template.version
+    state = "disabled" if template.disabled_at else ""
+    return (
+        template.name,
+        version,
+        len(template.plan.steps),
+        local_time(template.created_at),
+        state,
+    )
+
+
+@app.command("versions")
+@with_system
+def versions(
+    system: System,
+    name: str,
+) -> None:
+    """List all versions of a template, the newest first."""
+    templates = system.ask(lambda c: c.operator.templates(every_version=True)).templates
+    found = [template for template in templates if template.name == name]
+    if not found:
+        plain_errors(lambda: _unknown(name))
+    if system.as_json:
+        print_json(found)
+        return
+    rows = [
+        (
+            template.version,
+            len(template.plan.steps),
+            len(template.warnings),
+            local_time(template.created_at),
+        )
+        for template in found
+    ]
+    print_table(["version", "steps", "warnings", "stored"], rows, empty="")
+
+
+def _unknown(name: str) -> NoReturn:
+    raise NotFound(f"there is no template {quoted(name)}")
+
+
+VersionOption = Annotated[
+    int | None, typer.Option(help="The version. The default is the latest.", min=1)
+]
+
+
+@app.command("show")
+@with_system
+def show(
+    system: System,
+    name: str,
+    *,
+    version: VersionOption = None,
+    text: Annotated[
+        bool, typer.Option("--text", help="Print the text of the workflow as it was written.")
+    ] = False,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="Write all files of the template to this folder, as they were written.",
+        ),
+    ] = None,
+) -> None:
+    """Show a template: its steps, the data sets that it takes, its parameters and its files.
+
+    With --json, show everything that the system knows of it.
+    """
+    run = _run_id(name)
+    template = system.ask(
+        lambda c: (
+            c.operator.run_template(run) if run else template_called(c, name, version=version)
+        ),
+    )
+    files = template.files or {"workflow.cwl": template.cwl or ""}
+    if folder is not None:
+        plain_errors(lambda: _write(folder, files))
+        system.answer(
+            {"folder": str(folder), "files": sorted(files)},
+            f"{counted(len(files), 'file')} in {folder}",
+        )
+    elif system.as_json:
+        print_json(template)
+    elif text:
+        sys.stdout.buffer.write((template.cwl or "").encode())
+        others = sorted(set(files) - {template.main})
+        if others and template.main:
+            err.print(f"{template.main}; there are others, which --out writes: {', '.join(others)}")
+    else:
+        for line in (*description(template), *due_lines(system, template)):
+            out.print(line)
+
+
+def _run_id(name: str) -> UUID | None:
+    """Return the id of a template that came with a run, or None for the name of a template.
+
+    Templates of runs are known by their ids, because many of them may have the same name.
+    """
+    try:
+        return UUID(name)
+    except ValueError:
+        return None
+
+
+def _write(folder: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        place = folder / path
+        if not Path(os.path.abspath(place)).is_relative_to(os.path.abspath(folder)):
+            raise Unprocessable(f"the template's file {quoted(path)} lies outside of its folder")
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(text.encode())
+
+
+@app.command("restore")
+@with_system
+def restore(
+    system: System,
+    name: str,
+    version: Annotated[
+        int, typer.Argument(help="The version whose files become the latest again.", min=1)
+    ],
+) -> None:
+    """Make an old version of a template the latest again, as a new version.
+
+    Running chains keep their version.
+    """
+    stored = system.ask(lambda c: c.operator.restore_template(name, version=version))
+    _tell(
+        stored,
+        stored.warnings,
+        as_json=system.as_json,
+        note=f", with the files of version {version}",
+    )
+
+
+@app.command("disable")
+@with_system
+def disable(
+    system: System,
+    name: str,
+) -> None:
+    """Disable a template: no data set is matched with it, and nobody can request it.
+
+    Running chains go on.
+    """
+    found = system.ask(lambda c: c.operator.disable_template(name))
+    system.answer(
+        found,
+        f"{name} is disabled: nothing goes through it until `sluice template enable {name}`",
+    )
+
+
+@app.command("enable")
+@with_system
+def enable(
+    system: System,
+    name: str,
+) -> None:
+    """Enable a disabled template, so that data sets go through it again."""
+
+    async def question(connection: Connection) -> tuple[Template, int]:
+        found = await connection.operator.enable_template(name)
+        return found, await unmatched_for(connection, found)
+
+    found, waiting = system.ask(question)
+    system.answer(found, "\n".join([f"{name} is enabled", *waiting_lines(name, waiting)]))
+
+
+@app.command("delete")
+@with_system
+@with_consent
+def delete(
+    system: System,
+    consent: Consent,
+    name: str,
+    *,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force", help="Delete the template even while chains of it run. The chains go on."
+        ),
+    ] = False,
+) -> None:
+    """Delete a template, so that it matches nothing any more.
+
+    NAME may be the id of a template that came with a run.
+    """
+    run = _run_id(name)
+    if run is None:
+        newest = system.ask(lambda c: template_called(c, name))
+        consent.require(
+            f"delete template {name} with all its versions ({newest.version} is the newest): no"
+            " data set is matched with it any more"
+        )
+    else:
+        consent.require(f"delete the template {name}, which came with a run")
+    system.ask(
+        lambda c: (
+            c.operator.delete_run_template(run)
+            if run
+            else c.operator.delete_template(name, force=force)
+        ),
+    )
+    system.answer({"name": name, "deleted": True}, f"{name} deleted")

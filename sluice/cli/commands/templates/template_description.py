@@ -1,0 +1,69 @@
+"""The description of a template by `sluice template show`."""
+
+import json
+from collections.abc import Iterator
+
+from sluice.cli.commands.templates.template_due import taken
+from sluice.cli.moments import local_time
+from sluice.cli.owners import whose
+from sluice.contracts.templates.chain_requirements import required
+from sluice.contracts.templates.matching import condition_text
+from sluice.contracts.templates.plan import Plan
+from sluice.contracts.templates.templates import RUN_VERSION, Template
+from sluice.text.visible_text import quoted
+
+
+def description(template: Template) -> Iterator[str]:
+    """Yield the description of a template, line by line."""
+    plan = template.plan
+    if template.version == RUN_VERSION:
+        yield (
+            f"{template.name}, of a run, last run {local_time(template.created_at)}: nothing is"
+            " matched with it"
+        )
+    else:
+        yield (
+            f"{template.name}, version {template.version}, stored {local_time(template.created_at)}"
+        )
+    if template.disabled_at:
+        yield f"disabled since {local_time(template.disabled_at)}: nothing goes through it"
+    if owned := whose(template.owner, template.group, template.shared_with):
+        yield owned
+    if plan.doc:
+        yield plan.doc
+    yield from _listed("steps", [f"{step.name} ({step.in_words})" for step in plan.steps])
+    yield from taken(plan)
+    demands = [f"{name} {condition_text(condition)}" for name, condition in required(plan).items()]
+    yield from _listed("requires when a chain is made", demands)
+    yield from _listed(
+        "parameters",
+        [f"{key}: {_parameter(plan, key)}" for key in plan.parameters],
+    )
+    yield from _listed("assets", [f"{key}: {ref}" for key, ref in plan.assets.items()])
+    yield from _listed("secrets", [f"{key}: {ref}" for key, ref in plan.secrets.items()])
+    yield from _listed("files", sorted(template.files or {}))
+    yield from _listed("warnings", [str(finding) for finding in template.warnings])
+
+
+def _listed(heading: str, lines: list[str]) -> Iterator[str]:
+    if lines:
+        yield f"{heading}:"
+        yield from (f"  {line}" for line in lines)
+
+
+def _parameter(plan: Plan, name: str) -> str:
+    parameter = plan.parameters[name]
+    kind = parameter.type if isinstance(parameter.type, str) else json.dumps(parameter.type)
+    default = "" if parameter.default is None else f" = {quoted(parameter.default)}"
+    told = [kind + ("" if parameter.required else default), _comes_from(plan, name), parameter.doc]
+    return "  ".join(part for part in told if part)
+
+
+def _comes_from(plan: Plan, name: str) -> str:
+    """Return what a parameter is bound to, and whether it has to be given."""
+    if name in plan.assets:
+        return f"({plan.assets[name]}, if no other is given)"
+    needed = "has to be given" if plan.parameters[name].required else ""
+    if name in plan.bind:
+        return f"(from metadata {quoted(plan.bind[name])}{needed and f', else {needed}'})"
+    return needed and f"({needed})"

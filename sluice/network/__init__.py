@@ -1,0 +1,1 @@
+"""HTTP clients: proxies, trusted servers and the user's tokens."""

@@ -1,0 +1,1 @@
+"""The life of a process: its end by a signal, and its garbage collection."""

@@ -1,0 +1,1 @@
+"""Rules of scheduling that several processes share."""

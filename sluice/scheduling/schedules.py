@@ -1,0 +1,88 @@
+"""Times of a schedule: five fields as in cron, in a time zone.
+
+A time that the change to summer time skips is replaced by the first time after it. When clocks go
+back, a fixed hour counts once, the first time. Schedules with a star as the hour or minute run in
+every hour that passes.
+"""
+
+from collections.abc import Iterator, Set
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from zoneinfo import ZoneInfo, available_timezones
+
+from cronsim import CronSim, CronSimError
+
+from sluice.text.visible_text import quoted
+
+#: A time that is longer than clocks are ever put back.
+_PUT_BACK = timedelta(hours=3)
+_FIELDS, _LONGEST = 5, 500
+#: Names of a machine's own zone and of no zone.
+_OF_A_MACHINE = {"localtime", "Factory"}
+
+
+class WrongScheduleError(ValueError):
+    """A schedule or zone is wrong. The message is the end of a sentence about it."""
+
+
+def check_schedule(schedule: str) -> None:
+    """Check a schedule.
+
+    Raises:
+        WrongScheduleError: It is wrong.
+    """
+    if len(schedule) > _LONGEST:
+        raise WrongScheduleError(f"has {len(schedule)} characters; {_LONGEST} are enough")
+    if len(schedule.split()) != _FIELDS:
+        raise WrongScheduleError(
+            "has five fields: minute, hour, day of the month, month, day of the week"
+            " ('0 3 * * *': at 3:00 each day)"
+        )
+    try:
+        CronSim(schedule, datetime.now(UTC))
+    except CronSimError as error:
+        said = str(error)
+        raise WrongScheduleError(f"is wrong: {said[0].lower()}{said[1:]}") from error
+
+
+def check_zone(zone: str) -> None:
+    """Check the name of a time zone.
+
+    Raises:
+        WrongScheduleError: There is no such zone.
+    """
+    if zone not in _zones():
+        raise WrongScheduleError(
+            f"{quoted(zone)} is no time zone: write it as in Europe/Warsaw, or UTC"
+        )
+
+
+@cache
+def _zones() -> Set[str]:
+    return available_timezones() - _OF_A_MACHINE
+
+
+def next_time(schedule: str, zone: str, *, after: datetime) -> datetime | None:
+    """Return the first time after ``after`` in UTC, or None if there is none in fifty years."""
+    return next(
+        (time for time in _times(schedule, zone, after, reverse=False) if time > after), None
+    )
+
+
+def last_time(schedule: str, zone: str, *, after: datetime, until: datetime) -> datetime | None:
+    """Return the last time after ``after`` and not after ``until`` in UTC, or None."""
+    for time in _times(schedule, zone, until + _PUT_BACK, reverse=True):
+        if time <= after:
+            return None
+        if time <= until:
+            return time
+    return None
+
+
+def _times(schedule: str, zone: str, start: datetime, *, reverse: bool) -> Iterator[datetime]:
+    """Yield the times in order. In hours that come twice, a time may be repeated."""
+    try:
+        for time in CronSim(schedule, start.astimezone(ZoneInfo(zone)), reverse=reverse):
+            yield time.astimezone(UTC)
+    except CronSimError:  # the day and month never occur together
+        return

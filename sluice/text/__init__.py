@@ -1,0 +1,1 @@
+"""Text for people: reasons of errors, and display of foreign text."""

@@ -1,0 +1,1 @@
+"""Rules about tools that the template compiler, the CWL runner and pilots share."""

@@ -1,0 +1,1 @@
+"""Placement policies: which warm workers a pilot should load."""

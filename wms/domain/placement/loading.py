@@ -1,0 +1,106 @@
+"""Input of a placement policy in production: which warm workers a pilot that asks should use."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from wms.domain.placement.policy import Kind, Place, Policy
+from wms.domain.scheduling.matching import SWITCH, Demand
+
+#: Seconds to load a tool that nobody has loaded yet.
+UNKNOWN_LOADING = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class KindFacts:
+    """What is known of a kind of warm worker, in seconds; 0 if unknown.
+
+    Attributes:
+        mean: Mean time of its jobs.
+        after: Work of the steps after it.
+        loading: Time to load it.
+        serving: How often it is loaded.
+    """
+
+    mean: float = 0.0
+    after: float = 0.0
+    loading: float = 0.0
+    serving: int = 0
+
+
+def preferred_kinds(
+    policy: Policy,
+    demands: Iterable[Demand],
+    loaded: Collection[str],
+    facts: Mapping[str, KindFacts],
+) -> frozenset[str]:
+    """Return the kinds whose jobs the pilot gets before those of others.
+
+    The policy is asked for each kind that the pilot has loaded. If it goes on with one of them,
+    nothing else is loaded.
+
+    Args:
+        policy: The placement policy.
+        demands: Tasks whose jobs the pilot can run. Only those count that no other outranks by more
+            than ``SWITCH``.
+        loaded: Kinds that the pilot has loaded.
+        facts: What is known of the kinds.
+    """
+    first = waiting_kinds(demands)
+    names = [*first, *(kind for kind in dict.fromkeys(loaded) if kind not in first)]
+    kinds = [kind_of(name, first.get(name, ()), facts.get(name, KindFacts())) for name in names]
+    here: list[int | None] = [number for number, name in enumerate(names) if name in loaded]
+    answers = {
+        number: policy.next_kind(kinds, Place(0, range(len(first)), number), 0.0)
+        for number in here or [None]
+    }
+    stays = [number for number, answer in answers.items() if answer == number]
+    chosen = {number for number in stays if number is not None}
+    chosen = chosen or {answer for answer in answers.values() if answer is not None}
+    if not chosen and policy.every is not None:
+        # The pilot is idle and need not wait for the next round.
+        idle = Place(0, range(len(first)), here[0] if here else None)
+        chosen = {move.kind for move in policy.moves(kinds, [idle], 0.0)}
+    return frozenset(names[number] for number in chosen)
+
+
+def without_priorities(demands: Iterable[Demand]) -> list[Demand]:
+    """Return the demands, with ranks of warm workers' tasks that leave out step priorities."""
+    return [
+        demand if demand.needs.warm is None else replace(demand, rank=demand.rank - demand.priority)
+        for demand in demands
+    ]
+
+
+def waiting_kinds(demands: Iterable[Demand]) -> dict[str, list[Demand]]:
+    """Return the kinds of warm workers with ready jobs, without those that others outrank.
+
+    A difference of at most ``SWITCH`` does not count.
+    """
+    warm = [
+        (demand.needs.warm.kind, demand)
+        for demand in demands
+        if demand.needs.warm is not None and demand.needs.warm.kind is not None
+    ]
+    least = max((demand.rank for _, demand in warm), default=0.0) - SWITCH
+    found: dict[str, list[Demand]] = {}
+    for kind, demand in warm:
+        if demand.rank >= least:
+            found.setdefault(kind, []).append(demand)
+    return found
+
+
+def kind_of(name: str, demands: Sequence[Demand], facts: KindFacts) -> Kind:
+    """Return the kind at time 0 for the policy.
+
+    No job is reserved for a pilot that is loading the tool, because it has its first job already.
+    """
+    return Kind(
+        name,
+        loading=facts.loading or UNKNOWN_LOADING,
+        priority=max((demand.priority for demand in demands), default=0.0),
+        mean=facts.mean,
+        after=facts.after,
+        ready=sum(demand.ready for demand in demands),
+        serving=facts.serving,
+        since=-max((demand.waited for demand in demands), default=0.0) if demands else None,
+    )

@@ -1,0 +1,1 @@
+"""Decisions about which job goes to which pilot: capacity, matching, rank, limits, fair share."""

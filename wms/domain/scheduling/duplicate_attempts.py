@@ -1,0 +1,58 @@
+"""Speculative execution: whether another worker should get a job that one has already.
+
+It should if the job takes longer than it should and the other worker is expected to end it first.
+"""
+
+from wms.domain.scheduling.worker_times import SUSPECT, WorkerTimes
+
+#: Another worker must gain at least so many seconds, plus this share of its own time for the job.
+_LEAST_GAIN, _GAIN_SHARE = 0.5, 0.25
+
+
+def seconds_left(ran: float, own: WorkerTimes | None, anywhere: WorkerTimes | None) -> float | None:
+    """Return the seconds that a job which ran so long is still expected to take.
+
+    A job that exceeds its likely time is expected to take as long again, as with heavy-tailed
+    times. ``own`` are the times of the worker that has the job.
+
+    Returns:
+        None if nothing is known.
+    """
+    known = own if own is not None and own.timed else anywhere
+    if known is None:
+        return None
+    if ran > known.likely:
+        return ran
+    return max(known.typical - ran, 0.0)
+
+
+def gain(
+    ran: float,
+    own: WorkerTimes | None,
+    *,
+    asking: WorkerTimes | None,
+    anywhere: WorkerTimes | None,
+) -> float | None:
+    """Return by how many seconds the job will end sooner if the worker that asks starts it too.
+
+    ``ran`` and ``own`` belong to the running attempt.
+
+    Returns:
+        None if it is not worth while, or the job is likely to fail on the worker that asks.
+    """
+    if asking is not None and asking.failing > SUSPECT:
+        return None
+    left = seconds_left(ran, own, anywhere)
+    begun = asking if asking is not None and asking.timed else anywhere
+    if left is None or begun is None:
+        return None
+    found = left - begun.typical
+    return found if is_worth_while(found, begun.typical) else None
+
+
+def is_worth_while(gain: float, takes: float) -> bool:
+    """Return whether the gain suffices for another worker that takes so long for the job.
+
+    The margin exists because the known times are rough.
+    """
+    return gain > _LEAST_GAIN + _GAIN_SHARE * takes

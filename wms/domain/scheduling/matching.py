@@ -1,0 +1,241 @@
+"""Which tasks' jobs a pilot gets: those that fit its resources, by rank, then by age."""
+
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from uuid import UUID
+
+from sluice.contracts.access.owners import EVERYONE
+from sluice.contracts.common.numbers import in_full
+from sluice.contracts.common.states import ContainerEngine, SandboxKind
+from sluice.contracts.jobs.gpus import GpuNeeds
+from sluice.contracts.jobs.needs import Needs
+from sluice.contracts.pilots.pilots import NodeResources
+from sluice.scheduling.fit import ResourceRequest, is_suitable, why_unsuited
+from wms.domain.scheduling.limits import Limit, jobs_within
+
+#: Difference in rank above which a pilot gives up a tool that it has loaded.
+SWITCH = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """A task that has ready jobs, and what one job needs.
+
+    Attributes:
+        larger: MiB of memory for jobs that need more than the task's request.
+        larger_gpu: The same for GPU memory.
+        waited: Seconds since one of its jobs was leased.
+        kept_by: The pilot that is reserved for it.
+        turn_at: When its turn began, if it shares the turn of its upstream task.
+        limits: Current limits of the resources that it needs, by name.
+        priority: The administrator's priority of its step, which is part of ``rank``.
+        is_trial: One job may start, to see whether its storage has room again.
+    """
+
+    uid: UUID
+    rank: float
+    created_at: datetime
+    ready: int
+    needs: Needs
+    larger: int | None = None
+    larger_gpu: int | None = None
+    waited: float = 0.0
+    kept_by: UUID | None = None
+    turn_at: datetime | None = None
+    limits: Mapping[str, Limit] = field(default_factory=dict)
+    template: str = ""
+    step: str = ""
+    group: str = EVERYONE
+    priority: float = 0.0
+    is_trial: bool = False
+
+    @property
+    def ram(self) -> int:
+        """MiB that a node must have free for one job."""
+        return self.needs.resources.counted_ram if self.larger is None else self.larger
+
+    @property
+    def gpus(self) -> GpuNeeds | None:
+        """GPUs that one job needs."""
+        needs = self.needs.gpus
+        return needs and needs.with_memory(self.larger_gpu)
+
+    def wanted(
+        self, node: NodeResources, ram: int | None = None, gpu_memory: int | None = None
+    ) -> ResourceRequest:
+        """Return what one job needs of the node; ``ram`` and ``gpu_memory`` override the task's."""
+        needs = self.needs
+        named = {name: needs.named[name] for name in needs.named if self.is_counted(name, node)}
+        return ResourceRequest(
+            needs.resources.cores,
+            self.ram if ram is None else ram,
+            self.gpus and self.gpus.with_memory(gpu_memory),
+            needs.resources.counted_disk,
+            named,
+        )
+
+    def is_counted(self, name: str, node: NodeResources) -> bool:
+        """Return whether the node itself must have the resource.
+
+        A resource with a limit over all nodes counts only if the node offers some itself.
+        """
+        return name in node.named or name not in self.limits
+
+    @property
+    def allowed(self) -> int | None:
+        """Return how many jobs may start within the limits now, or None if no limit applies."""
+        return jobs_within(self.needs.named, self.limits.values())
+
+
+@dataclass(frozen=True, slots=True)
+class PilotNode:
+    """The node of a pilot, with its container engines and its sandbox."""
+
+    resources: NodeResources
+    engines: Sequence[ContainerEngine] = ()
+    sandbox: SandboxKind = SandboxKind.NONE
+
+    @property
+    def has_sandbox(self) -> bool:
+        """Whether it has a sandbox for jobs; a user for each slot is none."""
+        return self.sandbox is SandboxKind.NAMESPACES
+
+    @property
+    def has_users(self) -> bool:
+        """Whether it has a user for each slot instead of a sandbox."""
+        return self.sandbox is SandboxKind.USERS
+
+
+#: The names of all engines, for people.
+ENGINES = (
+    f"{', '.join(engine.label for engine in list(ContainerEngine)[:-1])} or"
+    f" {list(ContainerEngine)[-1].label}"
+)
+
+#: What a node may have instead of a sandbox, for people.
+USERS = "only a user for each slot, which is none"
+
+
+def sandbox_for(needs: Needs) -> str:
+    """Return the sandbox that a job needs, for people."""
+    return f"a sandbox (bubblewrap){' for its secrets' if needs.secrets else ''}"
+
+
+def misfit(demand: Demand, on: PilotNode) -> str | None:
+    """Return why a job of the task cannot run on the node, or None if it can.
+
+    Example: "needs 4 cores, the node has 2".
+    """
+    node, needs = on.resources, demand.needs
+    why = _lack_of_amount(demand, node) or _lack_of_label(demand, node)
+    if why is None and demand.gpus is not None:
+        why = why_unsuited(node.known_gpus, demand.gpus)
+    if why is not None:
+        return why
+    if needs.needs_engine and not on.engines:
+        return f"needs a container, the node has none of {ENGINES}"
+    if needs.sandbox and not on.has_sandbox:
+        return f"needs {sandbox_for(needs)}, the node has {USERS if on.has_users else 'none'}"
+    return None
+
+
+def largest_ram(needs: Needs, nodes: Iterable[PilotNode]) -> int | None:
+    """Return the MiB of the largest node that fits the other needs of a job, or None."""
+    return max((node.resources.ram for node in _suitable_nodes(needs, nodes)), default=None)
+
+
+def largest_gpu(needs: Needs, nodes: Iterable[PilotNode]) -> float:
+    """Return the MiB of the largest GPU on nodes that fit the other needs of a job; 0 if none.
+
+    A GPU of unknown size counts as infinite.
+    """
+    gpus = needs.gpus
+    if gpus is None:
+        return 0.0
+    found = (_largest_device(gpus, node) for node in _suitable_nodes(needs, nodes))
+    return max(found, default=0.0)
+
+
+def largest_gpu_part(gpus: GpuNeeds, node: PilotNode) -> float:
+    """Return the most MiB of one GPU that a job on the node can have had."""
+    if gpus.share == 1:
+        return _largest_device(gpus, node)
+    return gpus.memory or gpus.share * _largest_device(gpus, node)
+
+
+def _suitable_nodes(needs: Needs, nodes: Iterable[PilotNode]) -> Iterator[PilotNode]:
+    # Resources that are limited over all nodes do not belong to a node.
+    own = needs.model_copy(update={"named": {}})
+    demand = Demand(UUID(int=0), 0.0, datetime.min.replace(tzinfo=UTC), 1, own)
+    return (node for node in nodes if misfit(demand, node) is None)
+
+
+def _largest_device(gpus: GpuNeeds, node: PilotNode) -> float:
+    suitable = (gpu for gpu in node.resources.known_gpus if is_suitable(gpu, gpus))
+    return max((gpu.memory or math.inf for gpu in suitable), default=0.0)
+
+
+def _lack_of_amount(demand: Demand, node: NodeResources) -> str | None:
+    needs, resources = demand.needs, demand.needs.resources
+    amounts: list[tuple[float, float, str]] = [
+        (resources.cores, node.cores, "cores"),
+        (demand.ram, node.ram, "MiB of memory"),
+        (resources.counted_disk, node.disk, "MiB of disk"),
+    ]
+    for name, amount in needs.named.items():
+        limit = demand.limits.get(name)
+        if limit is not None and (why := limit.why_never(amount)) is not None:
+            return why
+        if demand.is_counted(name, node):
+            amounts.append((amount, node.named.get(name, 0), name))
+    for need, has, unit in amounts:
+        if need > has:
+            return f"needs {in_full(need)} {unit}, the node has {in_full(has) if has else 'none'}"
+    return None
+
+
+def _lack_of_label(demand: Demand, node: NodeResources) -> str | None:
+    for name, values in demand.needs.nodes.items():
+        told = node.labels.get(name)
+        if told not in values:
+            wish = " or ".join(values)
+            return f"needs a node with {name} {wish}, the node has {told or f'no {name}'}"
+    return None
+
+
+def order(
+    demands: Iterable[Demand], kinds: Collection[str] = (), *, first: str | None = None
+) -> list[Demand]:
+    """Return the demands in the order in which they are served.
+
+    The highest rank comes first, then the oldest. Of tasks that share a turn, the last one of the
+    chain comes first, so that little piles up between the steps. The uid decides the rest, so that
+    all instances agree.
+
+    Args:
+        demands: The tasks.
+        kinds: Kinds of warm workers that go first, unless others are ranked higher by more than
+            ``SWITCH``.
+        first: The step that a person wants on this pilot, before all others.
+    """
+
+    def place(demand: Demand) -> tuple[bool, float, datetime, float, UUID]:
+        warm = demand.needs.warm
+        is_chosen = warm is not None and warm.kind in kinds
+        rank = demand.rank + (SWITCH if is_chosen else 0.0)
+        return (
+            first is None or demand.step != first,
+            -rank,
+            demand.turn_at or demand.created_at,
+            -demand.created_at.timestamp(),
+            demand.uid,
+        )
+
+    return sorted(demands, key=place)
+
+
+def fitting(demands: Iterable[Demand], node: PilotNode) -> list[Demand]:
+    """Return the tasks whose jobs the node can run."""
+    return [demand for demand in demands if misfit(demand, node) is None]

@@ -1,0 +1,35 @@
+"""Whether ready jobs will ever find a node, among those present or launchable."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wms.domain.explanations import why_none_fits
+from wms.domain.scheduling.matching import Demand, PilotNode, misfit
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSupply:
+    """The nodes that exist or can be launched.
+
+    Attributes:
+        present: Nodes whose pilots have not signed off.
+        newest: Seconds since the latest registration.
+        launchable: Further nodes that could be launched; None if that is not configured.
+        grace: Seconds for which another node may still be on its way.
+    """
+
+    present: Sequence[PilotNode]
+    newest: float
+    launchable: Sequence[PilotNode] | None
+    grace: float
+
+
+def why_never(demand: Demand, supply: NodeSupply) -> str | None:
+    """Return why no node will ever fit, as a sentence, or None if one fits or may come."""
+    nodes = [*supply.present, *(supply.launchable or ())]
+    if not nodes or any(misfit(demand, node) is None for node in nodes):
+        return None
+    if demand.waited < supply.grace or (supply.present and supply.newest < supply.grace):
+        return None
+    last = "; nor does one that can be launched" if supply.launchable and supply.present else ""
+    return f"no node fits: a job {why_none_fits(demand, nodes)}{last}"
