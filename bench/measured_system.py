@@ -12,7 +12,7 @@ import httpx
 import psutil
 
 from bench.system import fresh_system
-from sluice.contracts.access.access import CallingService
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import NotAvailable
 from sluice.embedded.home import Home
 from sluice.servicekit.access.service_keys import ServiceKeys

@@ -1,24 +1,7 @@
-"""``python -m dms``, ``sluice serve dms``: the DMS as a process, settings from ``SLUICE_DMS_…``."""
+"""The DMS as a process: ``python -m dms`` or ``sluice serve dms``."""
 
-from typing import TYPE_CHECKING
-
-from sluice.servicekit.running.process import Parts, run_service
-
-if TYPE_CHECKING:
-    from dms.settings import DmsSettings
-
-
-def main() -> None:
-    """Run the DMS."""
-    run_service("dms", _load)
-
-
-def _load() -> "Parts[DmsSettings]":
-    from dms.settings import DmsSettings  # noqa: PLC0415 - see run_service
-    from dms.wiring import build  # noqa: PLC0415 - see run_service
-
-    return DmsSettings, build
-
+from sluice.contracts.access.services import CallingService
+from sluice.servicekit.running.process import run_service
 
 if __name__ == "__main__":
-    main()
+    run_service(CallingService.DMS)

@@ -4,6 +4,7 @@ from pydantic import Field, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from dms.domain.storage_urls import read_roots
+from sluice.contracts.access.services import CallingService
 from sluice.servicekit.settings import ServiceSettings
 
 
@@ -12,7 +13,7 @@ class DmsSettings(ServiceSettings):
 
     model_config = SettingsConfigDict(env_prefix="SLUICE_DMS_")
 
-    port: int = 8081
+    port: int = CallingService.DMS.port
     #: Roots below which storages may lie: URLs and absolute paths, separated by spaces, as in
     #: `/data s3://bucket`. Quote a root that has spaces. A storage may also be a root itself.
     #: With no root, no storage can be registered.

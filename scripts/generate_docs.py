@@ -19,7 +19,7 @@ from scripts.docs import (
     service_pages,
     settings_reference,
 )
-from scripts.docs.services import SERVICES
+from sluice.contracts.access.services import SERVICES
 
 REFERENCE = Path("docs/reference")
 

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, SecretStr
 from pydantic_settings import SettingsConfigDict
 
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.states import ContainerEngine, SandboxKind
 from sluice.contracts.jobs.resources import Labels, NamedAmounts
@@ -30,7 +31,7 @@ class WmsSettings(SealingSettings):
 
     model_config = SettingsConfigDict(env_prefix="SLUICE_WMS_")
 
-    port: int = 8082
+    port: int = CallingService.WMS.port
     #: Most bytes of a request's body (413); it may have one value per 16 bytes. Reports contain
     #: many jobs.
     largest_body: int = Field(default=64 * 1024 * 1024, ge=64 * 1024)

@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query
 from dms.usecases.append_only.collect_files import collect_files
 from dms.usecases.append_only.cut_slice import cut_slice
 from dms.usecases.append_only.list_append_only import list_append_only
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.append_only import Collected, CollectFiles, CutAnswer, CutSlice
 from sluice.contracts.data.append_only_list import AppendOnlyList

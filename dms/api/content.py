@@ -10,7 +10,8 @@ from dms.domain.ranges import NotSatisfiable, Span, names_tag, span_of
 from dms.usecases.context import DmsContext
 from dms.usecases.files.pack_archive import ArchiveParts, pack_archive
 from dms.usecases.files.read_content import FileContent, open_content, open_log, pieces
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.base import StorageUrl
 from sluice.contracts.common.problems import (
     Conflict,

@@ -15,8 +15,9 @@ from dms.usecases.datasets.register_dataset import register_dataset
 from dms.usecases.datasets.request_deletion import request_deletion
 from dms.usecases.datasets.resume_dataset import resume_dataset
 from dms.usecases.datasets.share_dataset import share_dataset
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
 from sluice.contracts.access.owners import Share
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.datasets import (
     CloseDataset,

@@ -10,7 +10,8 @@ from dms.usecases.context import DmsContext
 from dms.usecases.files.check_stated_files import check_stated_files
 from dms.usecases.files.list_files import list_files, read_file
 from dms.usecases.files.register_files import register_files
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.datasets import File, FilePage, NewFiles, Registered
 from sluice.contracts.data.stated_files import CheckFiles, FileFaults

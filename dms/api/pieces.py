@@ -7,7 +7,7 @@ from fastapi import APIRouter, Query, Request
 
 from dms.usecases.context import DmsContext
 from dms.usecases.files.receive_pieces import join_pieces, list_pieces, receive_piece
-from sluice.contracts.access.access import CallingService
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.bounds import NewFileName
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.assets import JoinedFile, JoinPieces, Pieces

@@ -8,7 +8,8 @@ from dms.db.periods import PERIODS, RUNS
 from dms.usecases.runs.end_span import end_span
 from dms.usecases.runs.read_runs import read_frames, read_periods, read_run, read_runs
 from dms.usecases.runs.register_run import register_frames, register_period, register_run
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.datasets import Registered
 from sluice.contracts.data.runs import EndTime, Frame, NewFrames, NewPeriod, NewRun, Period, Run

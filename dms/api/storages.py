@@ -10,7 +10,8 @@ from dms.usecases.storages.list_storages import list_storages, measure_storages
 from dms.usecases.storages.register_storage import register_storage
 from dms.usecases.storages.set_room_needed import set_room_needed
 from dms.usecases.storages.watch_water_marks import find_on_storage, set_marks
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import DatasetUids, NewStorage, Storage, WaterMarks

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping
 
-from scripts.docs.services import SERVICES, app_of
+from scripts.docs.services import app_of
+from sluice.contracts.access.services import SERVICES
 from sluice.servicekit.access.policy import RoutePolicy
 
 _INTRODUCTION = """\

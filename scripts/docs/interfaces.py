@@ -8,9 +8,10 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from scripts.docs.services import SERVICES, app_of, built
+from scripts.docs.services import app_of, built
 from scripts.docs.source_comments import first_sentence
 from sluice.contracts import messages
+from sluice.contracts.access.services import SERVICES
 from sluice.contracts.messages import EVENTS, PAYLOADS, QUEUES, CloudEvent
 from sluice.servicekit.messages.consumer import QueueConsumer, WakeConsumer
 from sluice.servicekit.web.openapi import remove_unused_schemas

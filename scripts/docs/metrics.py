@@ -6,7 +6,8 @@ from typing import Any
 
 from prometheus_client import Counter, Gauge, Histogram
 
-from scripts.docs.services import SERVICES, built
+from scripts.docs.services import built
+from sluice.contracts.access.services import SERVICES
 from sluice.servicekit.gauges import Gauges
 
 HEAD = """# Metrics

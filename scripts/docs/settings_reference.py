@@ -9,9 +9,11 @@ from pydantic import BaseModel, SecretStr
 from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings
 
-from scripts.docs.services import SERVICES, pilot_settings, settings_class
+from pilot.settings import PilotSettings
 from scripts.docs.source_comments import comments_of
+from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.base import Contract
+from sluice.servicekit.running.service_modules import settings_class
 from sluice.servicekit.settings import ServiceSettings
 from sluice.servicekit.settings_sources import (
     DEFAULT_SECRETS_DIR,
@@ -62,8 +64,8 @@ class Setting:
 
 def processes() -> dict[str, type[BaseSettings]]:
     """Return the settings class of each process."""
-    services = {service: settings_class(service) for service in SERVICES}
-    return {**services, "sluice setup": SetupSettings, "pilot": pilot_settings()}
+    services: dict[str, type[BaseSettings]] = {one: settings_class(one) for one in SERVICES}
+    return {**services, "sluice setup": SetupSettings, "pilot": PilotSettings}
 
 
 def settings_page() -> str:
@@ -161,7 +163,7 @@ def _settings(owner: type[BaseModel], prefix: str, delimiter: str) -> Iterator[S
                 variable,
                 _type(field.annotation),
                 _default(field),
-                comments.get(name, "").replace("``", "`"),
+                comments.get(name, field.description or "").replace("``", "`"),
             )
 
 

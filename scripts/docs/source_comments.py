@@ -25,7 +25,10 @@ def comments_of(owner: type) -> dict[str, str]:
 
 
 def _own_comments(owner: type) -> dict[str, str]:
-    lines = inspect.getsource(owner).splitlines()
+    try:
+        lines = inspect.getsource(owner).splitlines()
+    except OSError:  # made by ``create_model``
+        return {}
     found: dict[str, str] = {}
     before: list[str] = []
     for line in lines:

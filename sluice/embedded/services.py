@@ -1,10 +1,8 @@
-"""The services of an embedded system, with their databases and special settings."""
+"""The services of an embedded system, with their special settings."""
 
-import importlib
 import secrets
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,29 +13,8 @@ from sluice.embedded.home import Home
 from sluice.network.credentials import write_private
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
-from sluice.servicekit.settings import ServiceSettings
+from sluice.servicekit.running.service_modules import build_function, settings_class
 from sluice.servicekit.transport.base import Transport
-
-
-@dataclass(frozen=True, slots=True)
-class ServicePart:
-    """The database of a service and the class of its settings in ``<service>.settings``."""
-
-    database: str
-    settings: str
-
-
-#: By the name of the service, which is also the name of its package.
-SERVICES = {
-    "dms": ServicePart("dms", "DmsSettings"),
-    "wms": ServicePart("wms", "WmsSettings"),
-    "wfms.operator": ServicePart("wfms_operator", "OperatorSettings"),
-    "wfms.intake": ServicePart("wfms_intake", "IntakeSettings"),
-    "wfms.chains": ServicePart("wfms_chains", "ChainsSettings"),
-    "wfms.watcher": ServicePart("wfms_watcher", "WatcherSettings"),
-    "wfms.ask": ServicePart("wfms_ask", "AskSettings"),
-}
-
 
 #: Seconds for all pilots of the machine to register. They can differ: one may have a GPU, and the
 #: next none.
@@ -65,10 +42,7 @@ def build_service(
         excluded = shlex.join(storage_places(home.root, settings.roots).excluded)
         excluded = f"{excluded} {settings.storage_exclusions}"
         settings = settings.model_copy(update={"storage_exclusions": excluded})
-    service: Service = importlib.import_module(f"{name}.wiring").build(
-        settings, links=links, transport=transport
-    )
-    return service
+    return build_function(name)(settings, links=links, transport=transport)
 
 
 def hidden_storage_folders(
@@ -87,10 +61,7 @@ def _with_roots(settings: Any, more: Sequence[str]) -> Any:
 
 def _settings(name: str, **own: Any) -> Any:
     """Return the settings of a service, as an object of the service's own class."""
-    settings_class: type[ServiceSettings] = getattr(
-        importlib.import_module(f"{name}.settings"), SERVICES[name].settings
-    )
-    return settings_class(keep_sent=0, **own)
+    return settings_class(name)(keep_sent=0, **own)
 
 
 def _own(name: str, home: Home, pilots: int) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The embedded system: all services in one process, behind one port, and pilots as processes."""
 
 import asyncio
-import importlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
+from sluice.contracts.access.services import SERVICES, short_name
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import PilotState, StorageType
 from sluice.contracts.data.datasets import NewStorage
@@ -29,7 +29,7 @@ from sluice.embedded.pilots import PilotProcesses
 from sluice.embedded.port import LOOPBACK, find_loopback, http_address, require_free_port
 from sluice.embedded.postgres import EmbeddedPostgres
 from sluice.embedded.readiness import OK, PILOTS, READY_PATH, REFUSED, STARTING
-from sluice.embedded.services import SERVICES, build_service, hidden_storage_folders
+from sluice.embedded.services import build_service, hidden_storage_folders
 from sluice.embedded.watch import watch_home
 from sluice.process.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.servicekit.access.authentication_setup import open_to_anybody
@@ -38,6 +38,7 @@ from sluice.servicekit.running.lifecycle import Component, cancel_and_wait, star
 from sluice.servicekit.running.logging import configure_logging
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import ProcessLinks
+from sluice.servicekit.running.service_modules import build_function
 from sluice.servicekit.running.signals import TwoStageStop
 from sluice.servicekit.settings import HttpSettings
 from sluice.servicekit.settings_sources import SHARED_PREFIX, WrongSettings, load_settings
@@ -117,7 +118,7 @@ class EmbeddedSystem:
         self._tell = tell or (lambda _: None)
         self.url = ""
         self.transport: Transport | None = None
-        self._databases = [*(part.database for part in SERVICES.values()), "transport"]
+        self._databases = [*(service.database for service in SERVICES), "transport"]
         self._postgres = EmbeddedPostgres(
             home.database,
             self._databases,
@@ -198,17 +199,17 @@ class EmbeddedSystem:
         await self._begin(transport)
         links = ProcessLinks()
         await self._begin(links)
-        services = {
+        services: dict[str, Service] = {
             name: build_service(
                 name,
-                database_url=postgres.url(part.database),
+                database_url=postgres.url(name.database),
                 links=links.of(name),
                 transport=transport,
                 home=self.home,
                 storage_roots=self.options.storage_roots,
                 pilots=self.options.pilots,
             )
-            for name, part in SERVICES.items()
+            for name in SERVICES
         }
         links.apps.update({name: service.app for name, service in services.items()})
         await self._begin(_Together(list(services.values())))
@@ -293,7 +294,7 @@ async def _others_at_work(wms: WmsClient) -> bool:
 def _import_services() -> None:
     """Import the services while the database starts."""
     for name in SERVICES:
-        importlib.import_module(f"{name}.wiring")
+        build_function(name)
 
 
 def _one_port(
@@ -317,7 +318,7 @@ def _one_port(
         return JSONResponse({**report, **pilots}, status_code=200 if ready else 503)
 
     others = [
-        Mount(f"/services/{name.removeprefix('wfms.')}", service.app)
+        Mount(f"/services/{short_name(name)}", service.app)
         for name, service in services.items()
         if name != "wfms.operator"
     ]

@@ -1,10 +1,11 @@
 """Settings that all services share. Each service adds its own class in its ``settings.py``."""
 
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import Field, SecretStr, create_model, field_validator
 
+from sluice.contracts.access.services import SERVICES, CallingService, short_name
 from sluice.contracts.common.base import Contract
 from sluice.servicekit.settings_sources import LayeredSettings
 from sluice.servicekit.web.request_limits import Limits
@@ -12,35 +13,28 @@ from sluice.servicekit.web.request_limits import Limits
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR")
 
 
-class Addresses(Contract):
-    """Base URLs of the services."""
+def env_prefix(service: str) -> str:
+    """Return the prefix of a service's variables: ``wfms.chains`` → ``SLUICE_CHAINS_``."""
+    return f"SLUICE_{short_name(service).upper()}_"
 
-    #: The DMS.
-    dms: str = "http://127.0.0.1:8081"
-    #: The WMS.
-    wms: str = "http://127.0.0.1:8082"
-    #: The chain service.
-    chains: str = "http://127.0.0.1:8083"
-    #: The task watcher.
-    watcher: str = "http://127.0.0.1:8084"
-    #: The intake.
-    intake: str = "http://127.0.0.1:8085"
-    #: The human-task service.
-    ask: str = "http://127.0.0.1:8086"
-    #: The operator service.
-    operator: str = "http://127.0.0.1:8080"
+
+def _address(service: CallingService) -> Any:
+    """Return the field with the address of a service."""
+    default = f"http://127.0.0.1:{service.port}"
+    return str, Field(default, description=f"The address of {service.description}.")
+
+
+_AddressFields: Any = create_model(
+    "_AddressFields", __base__=Contract, **{short_name(one): _address(one) for one in SERVICES}
+)
+
+
+class Addresses(_AddressFields):
+    """Base URLs of the services."""
 
     def by_service(self) -> dict[str, str]:
         """Return the base URLs by name of the service."""
-        return {
-            "dms": self.dms,
-            "wms": self.wms,
-            "wfms.chains": self.chains,
-            "wfms.watcher": self.watcher,
-            "wfms.intake": self.intake,
-            "wfms.ask": self.ask,
-            "wfms.operator": self.operator,
-        }
+        return {service: getattr(self, short_name(service)) for service in SERVICES}
 
 
 class HttpSettings(LayeredSettings):
@@ -152,16 +146,3 @@ class ServiceSettings(HttpSettings):
         if level.upper() not in LOG_LEVELS:
             raise ValueError(f"must be one of {', '.join(LOG_LEVELS)}")
         return level.upper()
-
-
-def short_name(service: str) -> str:
-    """Return the short name of a service: ``wfms.chains`` → ``chains``.
-
-    Command lines, addresses and variable names use it.
-    """
-    return service.removeprefix("wfms.")
-
-
-def env_prefix(service: str) -> str:
-    """Return the prefix of a service's variables: ``wfms.chains`` → ``SLUICE_CHAINS_``."""
-    return f"SLUICE_{short_name(service).upper()}_"

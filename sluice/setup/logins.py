@@ -7,11 +7,10 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from pydantic_settings import SettingsConfigDict
 
-from sluice.servicekit.settings import Addresses, env_prefix
+from sluice.contracts.access.services import SERVICES
+from sluice.servicekit.settings import env_prefix
 from sluice.servicekit.settings_sources import LayeredSettings, WrongSettings, load_settings
 from sluice.text.visible_text import quoted
-
-SERVICES = tuple(Addresses().by_service())
 
 
 class SetupSettings(LayeredSettings):

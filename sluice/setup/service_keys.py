@@ -11,13 +11,9 @@ from pathlib import Path
 from filelock import FileLock
 from joserfc.jwk import OKPKey
 
-from sluice.contracts.access.access import CallingService
+from sluice.contracts.access.services import SERVICES, short_name
 from sluice.network.credentials import write_private
 from sluice.servicekit.access.service_keys import key_files, read_keys
-from sluice.servicekit.settings import short_name
-
-#: The services that run. The setup calls no service.
-SERVICES = [service for service in CallingService if service is not CallingService.SETUP]
 
 
 def _alone(change: Callable[[Path], list[str]]) -> Callable[[Path], list[str]]:

@@ -6,8 +6,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from sluice.contracts.access import services
+
 ROOT = Path(__file__).parents[2]
-SERVICES = ("dms", "wms", "wfms/operator", "wfms/intake", "wfms/chains", "wfms/watcher", "wfms/ask")
+#: The folder of each service.
+SERVICES = tuple(service.replace(".", "/") for service in services.SERVICES)
 PRODUCT = ("sluice", "bench", "dms", "wms", "wfms", "pilot")
 
 

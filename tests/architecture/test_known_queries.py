@@ -9,8 +9,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from scripts.docs.services import app_of
-from sluice.contracts.access.access import CallingService
-from sluice.embedded.services import SERVICES
+from sluice.contracts.access.services import SERVICES, CallingService
 from sluice.servicekit.access.principal import ANYBODY, ServiceCaller, set_principal
 from sluice.servicekit.web.known_queries import query_parameters
 

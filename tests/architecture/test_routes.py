@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from scripts.docs.service_pages import route_sentence
-from scripts.docs.services import SERVICES, app_of
+from scripts.docs.services import app_of
 from scripts.generate_docs import makers
+from sluice.contracts.access.services import SERVICES
 from wfms.operator.gateway.api.forwarded_table import FORWARDED, Forwarded
 
 HEALTH = {"/healthz", "/readyz", "/metrics"}

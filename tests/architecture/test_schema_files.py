@@ -7,7 +7,7 @@ from pathlib import Path
 import asyncpg
 import pytest
 
-from scripts.docs.services import SERVICES
+from sluice.contracts.access.services import SERVICES
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.upgrade import upgrade
 from tests.conftest import DatabaseFactory

@@ -10,10 +10,10 @@ from typing import Any
 import asyncpg
 import pytest
 
-from scripts.docs.services import SERVICES
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.audit import AuditKind
 from sluice.contracts.access.quotas import HolderKind, Quantity
+from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common import states
 from sluice.contracts.common.states import (
     AskItemState,

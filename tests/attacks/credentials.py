@@ -10,7 +10,8 @@ from uuid import UUID, uuid4
 import asyncpg
 import httpx
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.network.credentials import headers_for, token_for
 from sluice.servicekit.access.service_keys import ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner

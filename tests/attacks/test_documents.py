@@ -20,7 +20,7 @@ from schemathesis.checks import (
 )
 from schemathesis.generation import GenerationMode
 
-from scripts.docs.services import SERVICES
+from sluice.contracts.access.services import SERVICES
 from tests.attacks.documented import operations_of
 from tests.attacks.whole_contents import Known, filled
 from tests.attacks.whole_system import CALLERS, WholeSystem, whole_system

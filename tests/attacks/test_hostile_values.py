@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from scripts.docs.services import SERVICES
+from sluice.contracts.access.services import SERVICES, CallingService
 from tests.attacks.documented import operations_of
 from tests.attacks.hostile_values import (
     CANARY,
@@ -83,8 +83,8 @@ def _services(passed_on: pytest.MarkDecorator | None = None) -> list[Any]:
         pytest.param(
             service,
             marks=[
-                pytest.mark.xdist_group(f"hostile-values-{service == 'wfms.operator'}"),
-                *([passed_on] if passed_on and service == "wfms.operator" else []),
+                pytest.mark.xdist_group(f"hostile-values-{service is CallingService.OPERATOR}"),
+                *([passed_on] if passed_on and service is CallingService.OPERATOR else []),
             ],
         )
         for service in SERVICES

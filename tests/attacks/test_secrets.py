@@ -19,8 +19,8 @@ import httpx
 import psutil
 import pytest
 
+from sluice.contracts.access.services import SERVICES
 from sluice.contracts.jobs.logs import LiveLog
-from sluice.embedded.services import SERVICES
 from sluice.network.credentials import headers_for
 from stack.postgres import binaries
 from tests.e2e.commands import sluice
@@ -131,7 +131,7 @@ def files_below(folder: Path, *, but: Sequence[str] = ()) -> list[str]:
 async def tables(system: LiveSystem) -> tuple[list[str], int]:
     """Return the tables that have a secret and the number of all tables."""
     found, number = [], 0
-    for database in [*(part.database for part in SERVICES.values()), "transport"]:
+    for database in [*(service.database for service in SERVICES), "transport"]:
         connection = await asyncpg.connect(system.database_url(database))
         names = await connection.fetch(
             "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_tables"

@@ -14,9 +14,10 @@ from uuid import UUID
 import asyncpg
 import httpx
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import SERVICES, CallingService
 from sluice.embedded.home import Home
-from sluice.embedded.services import SERVICES, build_service
+from sluice.embedded.services import build_service
 from sluice.servicekit.access.principal import (
     Person,
     PilotCaller,

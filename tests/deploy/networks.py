@@ -3,10 +3,11 @@
 import re
 from collections.abc import Iterator
 
+from sluice.contracts.access.services import SERVICES, short_name
 from tests.deploy.composition import Composition
 from tests.deploy.processes import URL
 
-SERVED = {"operator", "dms", "wms", "chains", "watcher", "intake", "ask"}
+SERVED = {short_name(service) for service in SERVICES}
 #: Network → all services that must be in it.
 MEMBERS = {
     "edge": {"operator", "ask", "dms", "prometheus", "grafana"},

@@ -16,10 +16,11 @@ from typer.core import TyperGroup
 
 from dms.domain.storage_urls import contains_url, read_roots
 from pilot.settings import PilotSettings
-from scripts.docs.services import app_of, settings_class
+from scripts.docs.services import app_of
 from sluice.cli.app import command_line
-from sluice.cli.commands.system.serve import PACKAGES, ServiceName
+from sluice.contracts.access.services import SERVICES, CallingService, short_name
 from sluice.contracts.common.base import Contract
+from sluice.servicekit.running.service_modules import settings_class
 from sluice.servicekit.sealing import SealingSettings
 from sluice.servicekit.settings import Addresses, ServiceSettings
 from sluice.servicekit.settings_sources import (
@@ -46,14 +47,11 @@ KEYS = "sluice_encryption_keys"
 KEY_FILES = (".key", ".pub")
 
 #: Service → the port on which its containers listen.
-CONTAINER_PORTS = {
-    name.value: settings_class(package).model_fields["port"].default
-    for name, package in PACKAGES.items()
-}
+CONTAINER_PORTS = {short_name(service): service.port for service in SERVICES}
 
 
-def package_of(name: str) -> str:
-    return PACKAGES[ServiceName(name)]
+def package_of(name: str) -> CallingService:
+    return next(service for service in SERVICES if short_name(service) == name)
 
 
 def findings(composition: Composition) -> Iterator[str]:
@@ -119,9 +117,9 @@ def _resolve(arguments: list[str]) -> Any:
 
 def _service(composition: Composition, name: str) -> Iterator[str]:
     service = composition.services[name]
-    if service["command"][2] not in set(ServiceName):
+    if service["command"][2] not in CONTAINER_PORTS:
         return
-    package = PACKAGES[ServiceName(service["command"][2])]
+    package = package_of(service["command"][2])
     owner = settings_class(package)
     # The command in the container reads the others.
     own = composition.environment(name).keys() - CLIENT_VARIABLES

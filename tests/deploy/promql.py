@@ -10,6 +10,7 @@ from typing import Any
 import promql_parser as promql
 
 from scripts.docs.metrics import exported
+from sluice.contracts.access.services import SERVICES, short_name
 from sluice.contracts.common.states import (
     AttemptOutcome,
     DatasetState,
@@ -22,8 +23,6 @@ from sluice.contracts.common.states import (
     WatchKind,
 )
 from sluice.contracts.messages import QUEUES
-from sluice.embedded.services import SERVICES
-from sluice.servicekit.settings import short_name
 
 #: Labels that Prometheus adds to every series, and series of Prometheus itself.
 EVERYWHERE = frozenset({"job", "instance"})

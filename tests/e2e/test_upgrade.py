@@ -10,9 +10,9 @@ import asyncpg
 import httpx
 import pytest
 
+from sluice.contracts.access.services import SERVICES, CallingService
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.common.problems import NotAvailable, ServiceError
-from sluice.embedded.services import SERVICES
 from sluice.servicekit.migrate import Migrator, revisions_of
 from tests.e2e.spd_runs import GeneratedRun, Look, carry_runs, follow_runs, generate_run
 from tests.e2e.systems import LiveSystem, live_system
@@ -41,7 +41,7 @@ def revisions(system: LiveSystem) -> dict[str, str]:
 
     async def read(name: str) -> str | None:
         try:
-            connection = await asyncpg.connect(system.database_url(SERVICES[name].database))
+            connection = await asyncpg.connect(system.database_url(CallingService(name).database))
         except asyncpg.InvalidCatalogNameError:
             return None
         try:
@@ -56,7 +56,7 @@ def revisions(system: LiveSystem) -> dict[str, str]:
 def migrate(system: LiveSystem, services: Iterable[str]) -> None:
     async def everything() -> None:
         for name in services:
-            url = system.database_url(SERVICES[name].database)
+            url = system.database_url(CallingService(name).database)
             migrator = Migrator(url, f"{name}.db.migrations")
             await eventually(
                 partial(_migrated, migrator),
@@ -106,7 +106,9 @@ def test_previous_release_works_on_the_new_schema_and_hands_over(
     """Invariant 7: a run begun before the migration ends after it, and the new code finishes a run
     of the old code.
     """
-    newest = {name: revisions_of(f"{name}.db.migrations").newest for name in SERVICES}
+    newest: dict[str, str] = {
+        name: revisions_of(f"{name}.db.migrations").newest for name in SERVICES
+    }
     runs = [generate_run(tmp_path, number, frames=8) for number in (6, 7, 8, 9)]
     with live_system(environment=previous_release) as system:
         old = revisions(system)

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
+from sluice.contracts.access.services import SERVICES, CallingService, short_name
 from tests.e2e.systems import LiveSystem, live_system
 from tests.faults.audience import QUICK_ANSWERS, audience
 from tests.faults.checker.checks import Finding
@@ -20,12 +21,9 @@ from tests.faults.work import MARKER, Plan, make_work
 from tests.waiting import eventually
 
 _DATABASES = {
-    "dms": "dms",
-    "wms": "wms",
-    "chains": "wfms_chains",
-    "watcher": "wfms_watcher",
-    "intake": "wfms_intake",
-    "ask": "wfms_ask",
+    short_name(service): service.database
+    for service in SERVICES
+    if service is not CallingService.OPERATOR
 }
 _ENVIRONMENT = {"SLUICE_DMS_SWEEP_AGAIN_SECONDS": "3", **QUICK_ANSWERS}
 _PEOPLE = 3

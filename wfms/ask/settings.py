@@ -5,6 +5,7 @@ from datetime import timedelta
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
+from sluice.contracts.access.services import CallingService
 from sluice.servicekit.settings import ServiceSettings
 from wfms.ask.usecases.context import AskRules, OneVote
 
@@ -14,7 +15,7 @@ class AskSettings(ServiceSettings):
 
     model_config = SettingsConfigDict(env_prefix="SLUICE_ASK_")
 
-    port: int = 8086
+    port: int = CallingService.ASK.port
     #: Seconds between two rounds, which take in new items, give decided items to the WMS, and find
     #: browsers that answer carelessly.
     period: float = Field(default=2.0, gt=0)

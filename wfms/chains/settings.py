@@ -5,6 +5,7 @@ from datetime import timedelta
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
+from sluice.contracts.access.services import CallingService
 from sluice.servicekit.settings import ServiceSettings
 from wfms.chains.usecases.context import StartRules
 
@@ -14,7 +15,7 @@ class ChainsSettings(ServiceSettings):
 
     model_config = SettingsConfigDict(env_prefix="SLUICE_CHAINS_")
 
-    port: int = 8083
+    port: int = CallingService.CHAINS.port
     #: Largest request body in bytes (a larger one gets 413). It may hold one value for every 16
     #: bytes. A new chain contains its whole plan.
     largest_body: int = Field(default=32 * 1024 * 1024, ge=64 * 1024)

@@ -3,6 +3,7 @@
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
+from sluice.contracts.access.services import CallingService
 from sluice.servicekit.settings import ServiceSettings
 
 
@@ -11,7 +12,7 @@ class IntakeSettings(ServiceSettings):
 
     model_config = SettingsConfigDict(env_prefix="SLUICE_INTAKE_")
 
-    port: int = 8085
+    port: int = CallingService.INTAKE.port
     #: Interval at which the DMS is asked for new data sets (events make it sooner), and triggers
     #: are checked.
     period: float = Field(default=5.0, gt=0)

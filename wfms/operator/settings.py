@@ -6,6 +6,7 @@ from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import SettingsConfigDict
 
 from sluice.contracts.access.people import TOKEN_PREFIX
+from sluice.contracts.access.services import CallingService
 from sluice.servicekit.sealing import SealingSettings
 from wfms.operator.identity.usecases.oidc_settings import OidcSettings
 
@@ -19,6 +20,7 @@ class OperatorSettings(SealingSettings):
 
     model_config = SettingsConfigDict(env_prefix="SLUICE_OPERATOR_")
 
+    port: int = CallingService.OPERATOR.port
     #: Signs session cookies and forms. None: a new key at each start, which refuses forms that were
     #: opened before. Several instances behind one address need the same key.
     secret_key: SecretStr | None = None

@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+from httpx import AsyncClient
+
 from sluice.clients.ask import AskClient
 from sluice.clients.audit import AuditClient
 from sluice.clients.chains import ChainsClient
@@ -9,6 +11,7 @@ from sluice.clients.dms import DmsClient
 from sluice.clients.intake import IntakeClient
 from sluice.clients.wms import WmsClient
 from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import SERVICES, CallingService
 from sluice.servicekit.access.account_authentication import AccountAuthentication
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.access.tokens import FixedTokens
@@ -109,8 +112,11 @@ def make_context(
     settings: OperatorSettings, database: Database, *, links: Links, transport: Transport
 ) -> OperatorContext:
     """Return the context of the use cases."""
-    names = ("dms", "wms", "wfms.chains", "wfms.intake", "wfms.ask")
-    others = {service: links.http(service) for service in names}
+    others: dict[str, AsyncClient] = {
+        service: links.http(service)
+        for service in SERVICES
+        if service.audited and service is not CallingService.OPERATOR
+    }
     passwords = Passwords()
     desk = PasswordSignIn(database, passwords)
     return OperatorContext(

@@ -5,6 +5,7 @@ from datetime import timedelta
 from pydantic import Field
 from pydantic_settings import SettingsConfigDict
 
+from sluice.contracts.access.services import CallingService
 from sluice.servicekit.settings import ServiceSettings
 from wfms.watcher.usecases.context import FollowRules
 
@@ -14,7 +15,7 @@ class WatcherSettings(ServiceSettings):
 
     model_config = SettingsConfigDict(env_prefix="SLUICE_WATCHER_")
 
-    port: int = 8084
+    port: int = CallingService.WATCHER.port
     #: Seconds between two rounds over all watches; events start a round sooner.
     period: float = Field(default=2.0, gt=0)
     #: How long a claim on a page of watches lasts. Then another instance takes over from one that

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.access.access import CallingService
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.human_tasks.asking import (
     AcceptedAnswers,

@@ -2,7 +2,8 @@
 
 from fastapi import APIRouter
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.limits import LimitList, SetLimit
 from sluice.contracts.jobs.resources import ResourceName

@@ -5,7 +5,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.chains.attention import Acknowledge
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.jobs.warm_workers import LoadTool

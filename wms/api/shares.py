@@ -2,9 +2,9 @@
 
 from fastapi import APIRouter
 
-from sluice.contracts.access.access import CallingService
 from sluice.contracts.access.groups import GroupShares, SetShare
 from sluice.contracts.access.owners import GroupName
+from sluice.contracts.access.services import CallingService
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.web.http import api_router

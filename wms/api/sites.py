@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from sluice.contracts.access.access import CallingService
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.base import Name
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.pilots.sites import NewSite, NewSiteSecret, Site, SiteList

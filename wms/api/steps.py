@@ -2,7 +2,8 @@
 
 from fastapi import APIRouter
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.jobs.steps import RankStep, StepList
 from sluice.servicekit.access.asking import Seen
 from sluice.servicekit.access.policy import allow

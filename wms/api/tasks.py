@@ -5,7 +5,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Path, Query
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.chains.attention import WorkCounts
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import JobState, TaskState

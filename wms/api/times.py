@@ -6,7 +6,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.base import Timestamp
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.times import Timeline, WorkTimes

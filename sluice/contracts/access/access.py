@@ -1,4 +1,4 @@
-"""Roles of people, names of services, and headers that identify principals."""
+"""Roles of people, and headers that identify principals."""
 
 from enum import StrEnum
 
@@ -19,19 +19,6 @@ class Role(StrEnum):
     def least(self, other: "Role") -> "Role":
         """Return the one of the two roles that has fewer permissions."""
         return other if self.includes(other) else self
-
-
-class CallingService(StrEnum):
-    """A service that calls other services. ``SETUP`` prepares an installation."""
-
-    DMS = "dms"
-    WMS = "wms"
-    OPERATOR = "wfms.operator"
-    INTAKE = "wfms.intake"
-    CHAINS = "wfms.chains"
-    WATCHER = "wfms.watcher"
-    ASK = "wfms.ask"
-    SETUP = "setup"
 
 
 #: Header in which the service that people ask says for whom it asks another one.

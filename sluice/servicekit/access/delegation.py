@@ -11,9 +11,10 @@ from pydantic import ValidationError
 from starlette.datastructures import Headers
 from starlette.types import Scope
 
-from sluice.contracts.access.access import ON_BEHALF_HEADER, CallingService
+from sluice.contracts.access.access import ON_BEHALF_HEADER
 from sluice.contracts.access.owners import ALL, Visibility
 from sluice.contracts.access.people import OnBehalfOf
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Unauthenticated
 from sluice.servicekit.access.principal import Person, Principal, ServiceCaller, person_of
 from sluice.servicekit.audit.request import PersonRequest, action_line, request_now

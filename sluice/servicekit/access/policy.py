@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 

@@ -5,8 +5,9 @@ from uuid import UUID
 
 from starlette.types import Scope
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
 from sluice.contracts.access.owners import ALL, EVERYONE, Visibility, visibility
+from sluice.contracts.access.services import CallingService
 
 #: The key of the principal in the scope of a request. Network clients cannot set it.
 _KEY = "sluice.principal"

@@ -12,8 +12,7 @@ import structlog
 from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
 
-from sluice.contracts.access.access import CallingService
-from sluice.servicekit.settings import short_name
+from sluice.contracts.access.services import CallingService, short_name
 
 log = structlog.get_logger(__name__)
 

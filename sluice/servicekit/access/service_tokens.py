@@ -11,7 +11,7 @@ from typing import Any
 from joserfc import jws, jwt
 from joserfc.errors import ClaimError
 
-from sluice.contracts.access.access import CallingService
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Unauthenticated
 from sluice.servicekit.access.principal import Principal, ServiceCaller
 from sluice.servicekit.access.service_keys import ServiceKeys

@@ -6,8 +6,9 @@ from uuid import UUID
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
 from sluice.contracts.access.audit import AuditRows, AuditSearch, AuditVerdict
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import NotAvailable, Unprocessable
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.audit.chain import verdict

@@ -6,7 +6,6 @@ import structlog
 from fastapi import APIRouter, Query
 from pydantic import TypeAdapter, ValidationError
 
-from sluice.contracts.access.access import CallingService
 from sluice.contracts.access.owners import ALL, GroupName
 from sluice.contracts.access.quotas import (
     HolderKind,
@@ -15,6 +14,7 @@ from sluice.contracts.access.quotas import (
     QuotaHolder,
     SetQuotaLimits,
 )
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.wording import sentence_of
 from sluice.servicekit.access.asking import Asking

@@ -8,8 +8,8 @@ import asyncio
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from collections.abc import Sequence
+from typing import Any
 from urllib.parse import urlsplit
 
 import structlog
@@ -35,6 +35,7 @@ from sluice.servicekit.running.lifecycle import Component, stop_all
 from sluice.servicekit.running.logging import configure_logging
 from sluice.servicekit.running.service import Build, Service
 from sluice.servicekit.running.service_clients import NetworkLinks
+from sluice.servicekit.running.service_modules import build_function, settings_class
 from sluice.servicekit.running.signals import StopRequest
 from sluice.servicekit.running.startup import start_when_possible
 from sluice.servicekit.settings import ServiceSettings, env_prefix
@@ -60,24 +61,20 @@ _KEYS_FIRST = (
     " SERVICE_KEYS, too (`sluice setup service-keys` makes them)"
 )
 
-SettingsT = TypeVar("SettingsT", bound=ServiceSettings)
-Parts = tuple[type[SettingsT], Build[SettingsT]]
 
-
-def run_service(name: str, load: Callable[[], Parts[SettingsT]]) -> None:
+def run_service(name: str) -> None:
     """Run a service until SIGTERM or SIGINT, then end the process.
 
     The exit status is 0 after a signal, 1 if the service could not start or stop, and 2 for wrong
-    settings. ``load`` imports the settings class and ``build`` of the service. The import takes a
-    second, in which signals already work.
+    settings. The import of the service takes a second, in which signals already work.
     """
     stop = StopRequest()
     look_for_none()
-    settings_class, build = load()
+    owner, build = settings_class(name), build_function(name)
     keep_what_is_loaded()  # not later: the service may wait for its database for days
     keys: ServiceKeys | None = None
     try:
-        settings = load_settings(settings_class)
+        settings = load_settings(owner)
         if settings.service_keys is not None:
             keys = ServiceKeys(settings.service_keys, name)
         elif settings.accounts:
@@ -92,7 +89,7 @@ def run_service(name: str, load: Callable[[], Parts[SettingsT]]) -> None:
     except BadKeys as error:
         sys.exit(_complain([f"{env_prefix(name)}SERVICE_KEYS: {error}"]))
     configure_logging(name, level=settings.log_level)
-    if unknown := unknown_variables(settings_class):
+    if unknown := unknown_variables(owner):
         log.warning("settings.unknown", variables=unknown)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         code = runner.run(_Process(name, settings, build, transport, keys=keys).run(stop))
@@ -100,12 +97,12 @@ def run_service(name: str, load: Callable[[], Parts[SettingsT]]) -> None:
     sys.exit(code)
 
 
-class _Process(Generic[SettingsT]):
+class _Process:
     def __init__(
         self,
         name: str,
-        settings: SettingsT,
-        build: Build[SettingsT],
+        settings: ServiceSettings,
+        build: Build[Any],
         transport: Transport,
         *,
         keys: ServiceKeys | None,

@@ -6,7 +6,8 @@ from typing import Any, Protocol
 
 import httpx
 
-from sluice.contracts.access.access import ON_BEHALF_HEADER, CallingService
+from sluice.contracts.access.access import ON_BEHALF_HEADER
+from sluice.contracts.access.services import CallingService
 from sluice.network.http_clients import http_client
 from sluice.servicekit.access.delegation import acting, header_of, request_of
 from sluice.servicekit.access.principal import (

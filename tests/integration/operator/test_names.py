@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from sluice.clients.dms import DmsClient
-from sluice.contracts.access.access import CallingService
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.chains.chains import Chain, ChainDataset
 from sluice.contracts.common.states import (
     ChainDatasetStatus,

@@ -8,12 +8,13 @@ import asyncpg
 import pytest
 from pydantic import SecretStr
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import (
     AccountChange,
     TokenHolder,
     TokenQuestion,
 )
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import (
     Conflict,
     Forbidden,

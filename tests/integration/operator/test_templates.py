@@ -8,7 +8,7 @@ import asyncpg
 import pytest
 
 from sluice.clients.operator import OperatorClient
-from sluice.contracts.access.access import CallingService
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.data.datasets import NewDataset

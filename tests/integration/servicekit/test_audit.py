@@ -11,8 +11,9 @@ import httpx
 import pytest
 from fastapi import APIRouter, Request, Response
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
 from sluice.contracts.access.audit import AuditKind
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict
 from sluice.servicekit.access.policy import allow
 from sluice.servicekit.access.principal import Person, Principal, ServiceCaller

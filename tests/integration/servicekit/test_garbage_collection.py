@@ -6,10 +6,9 @@ import sys
 
 PROGRAM = """
 import gc
-from dms.__main__ import _load
 from sluice.servicekit.running.process import run_service
 try:
-    run_service("dms", _load)
+    run_service("dms")
 except SystemExit as ending:
     print(ending.code, gc.isenabled())
 """

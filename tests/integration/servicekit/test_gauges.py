@@ -1,15 +1,13 @@
 """Services read gauges from their tables and show them on the page of their metrics."""
 
-import importlib
 from uuid import uuid4
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from scripts.docs.services import settings_class
+from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.states import TaskState
 from sluice.contracts.messages import DMS_DELETIONS, DeleteDataset
-from sluice.embedded.services import SERVICES
 from sluice.servicekit.database import Database
 from sluice.servicekit.gauges import OUTBOX_AGE, Gauges, Measurement, Report, rows_of
 from sluice.servicekit.messages.queue_topology import sluice_topology
@@ -17,6 +15,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.running.service_clients import ProcessLinks
+from sluice.servicekit.running.service_modules import build_function, settings_class
 from sluice.servicekit.transport.open import open_transport
 from tests.conftest import DatabaseFactory
 from tests.waiting import eventually
@@ -40,9 +39,7 @@ async def test_every_gauge_of_a_service_can_be_read_from_its_tables(
     transport = open_transport(await make_database(), sluice_topology())
     links = ProcessLinks()
     settings = settings_class(name)(database_url=url, broker_url=url)
-    service = importlib.import_module(f"{name}.wiring").build(
-        settings, links=links, transport=transport
-    )
+    service = build_function(name)(settings, links=links, transport=transport)
     links.apps[name] = service.app
     [gauges] = [component for component in service.components if isinstance(component, Gauges)]
     async with running(transport, links, service):

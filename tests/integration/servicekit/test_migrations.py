@@ -7,22 +7,12 @@ import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 
+from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.problems import NotAvailable
 from sluice.servicekit.migrate import Migrator, revisions_of
 from tests.conftest import DatabaseFactory
 
-VERSIONS = [
-    f"{service}.db.migrations"
-    for service in (
-        "dms",
-        "wms",
-        "wfms.ask",
-        "wfms.chains",
-        "wfms.intake",
-        "wfms.operator",
-        "wfms.watcher",
-    )
-]
+VERSIONS = [f"{service}.db.migrations" for service in SERVICES]
 
 
 async def revision_of(url: str) -> str:

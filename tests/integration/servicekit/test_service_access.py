@@ -9,7 +9,8 @@ from uuid import UUID
 import pytest
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.access.access import PILOT_TOKEN_HEADER, CallingService
+from sluice.contracts.access.access import PILOT_TOKEN_HEADER
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Forbidden, NotAvailable
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
 from sluice.servicekit.access.service_keys import ServiceKeys

@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from sluice.setup.logins import SERVICES, ServiceLogin
+from sluice.contracts.access.services import SERVICES
+from sluice.setup.logins import ServiceLogin
 from tests.servers.network_postgres import NetworkPostgres, make_network_postgres
 
 Logins = Callable[..., list[ServiceLogin]]

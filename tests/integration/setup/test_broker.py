@@ -11,6 +11,7 @@ from aio_pika.exceptions import ChannelClosed, ProbableAuthenticationError
 from typer.testing import CliRunner
 
 from sluice.cli.app import command_line
+from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.contracts.messages import QUEUES
 from sluice.servicekit.messages.queue_topology import sluice_topology
@@ -18,7 +19,7 @@ from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.base import Message, Transport
 from sluice.servicekit.transport.open import open_transport
 from sluice.setup.broker import set_up_broker
-from sluice.setup.logins import SERVICES, ServiceLogin
+from sluice.setup.logins import ServiceLogin
 from tests.integration.setup.conftest import Logins
 from tests.servers.rabbitmq import RabbitServer, free_ports
 

@@ -8,10 +8,11 @@ import pytest
 from typer.testing import CliRunner
 
 from sluice.cli.app import command_line
+from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.problems import Conflict, NotAvailable
 from sluice.servicekit.migrate import Migrator
 from sluice.setup.databases import set_up_databases
-from sluice.setup.logins import SERVICES, ServiceLogin
+from sluice.setup.logins import ServiceLogin
 from tests.integration.setup.conftest import Logins
 from tests.servers.network_postgres import NetworkPostgres
 from tests.servers.rabbitmq import free_ports

@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from sluice.cli.app import command_line
+from sluice.contracts.access.services import SERVICES, CallingService
 from sluice.servicekit.migrate import Migrator
-from sluice.setup.logins import SERVICES
 from tests.conftest import DatabaseFactory
 
 ROWS = (
@@ -33,7 +33,7 @@ async def unsent(url: str) -> list[str]:
 async def test_resend_marks_the_sent_messages_of_each_service_as_unsent(
     make_database: DatabaseFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    urls = {service: await make_database() for service in SERVICES}
+    urls: dict[str, str] = {service: await make_database() for service in SERVICES}
     for service, url in urls.items():
         # The servers of the tests need no password, but the settings of a service name one.
         monkeypatch.setenv(
@@ -54,7 +54,7 @@ async def test_resend_marks_the_sent_messages_of_each_service_as_unsent(
                 *(
                     f"{service}: 1 message sent again"
                     for service in SERVICES
-                    if service != "wfms.intake"
+                    if service is not CallingService.INTAKE
                 ),
             ]
         )

@@ -14,7 +14,8 @@ import httpx
 import pytest
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER, CallingService
+from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.common.states import PilotState
 from sluice.contracts.pilots.sites import SITE_TOKEN_PREFIX, NewSite

@@ -13,8 +13,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from sluice.contracts.access.access import ON_BEHALF_HEADER, CallingService, Role
+from sluice.contracts.access.access import ON_BEHALF_HEADER, Role
 from sluice.contracts.access.owners import ALL, EVERYONE, Visibility
+from sluice.contracts.access.services import CallingService
 from sluice.servicekit.access.authentication import Authentication
 from sluice.servicekit.access.delegation import current_visibility, header_of, person_asking
 from sluice.servicekit.access.principal import (

@@ -11,8 +11,9 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import Receive, Scope, Send
 from structlog.testing import capture_logs
 
-from scripts.docs.services import SERVICES, app_of
-from sluice.contracts.access.access import CallingService, Role
+from scripts.docs.services import app_of
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import SERVICES, CallingService
 from sluice.contracts.common.problems import Forbidden
 from sluice.servicekit.access.check import GuardedRoute
 from sluice.servicekit.access.policy import NoPolicy, allow, policy

@@ -12,7 +12,7 @@ import structlog
 from joserfc import jws, jwt
 from joserfc.jwk import OKPKey
 
-from sluice.contracts.access.access import CallingService
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Unauthenticated
 from sluice.servicekit.access.principal import ServiceCaller
 from sluice.servicekit.access.service_keys import BadKeys, ServiceKeys

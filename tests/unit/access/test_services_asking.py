@@ -8,7 +8,8 @@ import httpx
 import pytest
 from structlog.testing import capture_logs
 
-from scripts.docs.services import SERVICES, app_of
+from scripts.docs.services import app_of
+from sluice.contracts.access.services import SERVICES
 from sluice.servicekit.access.authentication_setup import without_accounts
 from sluice.servicekit.access.service_keys import ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner, ServiceTokens

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic_settings import SettingsConfigDict
 
+from sluice.contracts.access.services import SERVICES, short_name
 from sluice.servicekit.settings import ServiceSettings
 from sluice.servicekit.settings_sources import WrongSettings, load_settings, unknown_variables
 from sluice.setup.logins import broker_logins, database_logins
@@ -84,8 +85,8 @@ def test_addresses_are_combined_from_several_sources(
     )
     monkeypatch.setenv("SLUICE_ADDRESSES__WMS", "http://shared-wms")
     monkeypatch.setenv("SLUICE_LEDGER_ADDRESSES__CHAINS", "http://own-chains")
-    addresses = load_settings(LedgerSettings).addresses
-    assert (addresses.dms, addresses.wms, addresses.chains) == (
+    addresses = load_settings(LedgerSettings).addresses.by_service()
+    assert (addresses["dms"], addresses["wms"], addresses["wfms.chains"]) == (
         "http://file-dms",
         "http://shared-wms",
         "http://own-chains",
@@ -113,7 +114,7 @@ def test_settings_file_supports_comments_quotes_and_literal_dollars(
         'SLUICE_ADDRESSES__DMS="http://a$b${HOME}"\n'
     )
     settings = load_settings(LedgerSettings)
-    assert (settings.host, settings.pages, settings.addresses.dms) == (
+    assert (settings.host, settings.pages, settings.addresses.by_service()["dms"]) == (
         "::1",
         7,
         "http://a$b${HOME}",
@@ -187,7 +188,7 @@ def test_unknown_variables_of_the_service_are_found(
 
 
 def _give(monkeypatch: pytest.MonkeyPatch, setting: str, url: str) -> None:
-    for service in ("dms", "wms", "operator", "chains", "watcher", "intake", "ask"):
+    for service in map(short_name, SERVICES):
         monkeypatch.setenv(f"SLUICE_{service.upper()}_{setting}", url.format(service=service))
 
 

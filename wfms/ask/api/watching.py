@@ -5,7 +5,8 @@ from uuid import UUID
 from fastapi import APIRouter
 from fastapi.responses import StreamingResponse
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.human_tasks.asking_watch import (
     AskDevice,

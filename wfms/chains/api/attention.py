@@ -4,7 +4,8 @@ from uuid import UUID
 
 from fastapi import APIRouter
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.chains.attention import Acknowledge, ChainCounts
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.problems import Conflict, NotFound

@@ -7,7 +7,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Depends, Query, Response, status
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.chains.chains import Chain, ChainListState, ChainPage, NewChain
 from sluice.contracts.common.key_values import MAX_FILTERED_KEYS, metadata_filter
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from fastapi import APIRouter, Response, status
 
-from sluice.contracts.access.access import CallingService
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.chains.chains import Chain, RerunChain, RerunPlan
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.servicekit.access.asking import Asking

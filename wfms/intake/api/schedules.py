@@ -2,7 +2,7 @@
 
 from fastapi import APIRouter
 
-from sluice.contracts.access.access import CallingService
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.data.append_only import ScheduleList, TriggerDepth
 from sluice.servicekit.access.policy import allow

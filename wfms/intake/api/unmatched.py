@@ -6,7 +6,8 @@ from uuid import UUID
 
 from fastapi import APIRouter, Query
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.chains.intake import (
     Dismissed,
     Rematch,

@@ -5,7 +5,8 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, status
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.chains.chains import Release, Watch, Watched, WatchList
 from sluice.contracts.common.states import WatchKind, WatchState
 from sluice.servicekit.access.policy import allow

@@ -1,37 +1,21 @@
 """`sluice serve`: one service as a process, as in production."""
 
-import importlib
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from sluice.contracts.access.services import SERVICES, short_name
 
-class ServiceName(StrEnum):
-    """The name of a service."""
-
-    OPERATOR = "operator"
-    DMS = "dms"
-    WMS = "wms"
-    CHAINS = "chains"
-    WATCHER = "watcher"
-    INTAKE = "intake"
-    ASK = "ask"
+_BY_SHORT_NAME = {short_name(service): service for service in SERVICES}
+ServiceName: Any = StrEnum(  # type: ignore[misc] # its members are those of the table
+    "ServiceName", {name.upper(): name for name in _BY_SHORT_NAME}
+)
 
 
-#: The package of each service. ``python -m`` runs the service, too.
-PACKAGES = {
-    ServiceName.OPERATOR: "wfms.operator",
-    ServiceName.DMS: "dms",
-    ServiceName.WMS: "wms",
-    ServiceName.CHAINS: "wfms.chains",
-    ServiceName.WATCHER: "wfms.watcher",
-    ServiceName.INTAKE: "wfms.intake",
-    ServiceName.ASK: "wfms.ask",
-}
-
-
-def serve(service: Annotated[ServiceName, typer.Argument(help="The service.")]) -> None:
+def serve(
+    service: Annotated[ServiceName, typer.Argument(help="The service.")],
+) -> None:
     """Run one service until SIGTERM or Ctrl-C.
 
     Its settings come from the environment, secret files and a settings file (see the reference). It
@@ -39,4 +23,7 @@ def serve(service: Annotated[ServiceName, typer.Argument(help="The service.")]) 
 
     The exit status is 1 if it cannot start, and 2 if its settings are wrong.
     """
-    importlib.import_module(f"{PACKAGES[service]}.__main__").main()
+    # The command alone is installed without what services need.
+    from sluice.servicekit.running.process import run_service  # noqa: PLC0415
+
+    run_service(_BY_SHORT_NAME[service])

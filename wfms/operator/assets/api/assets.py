@@ -9,7 +9,8 @@ from uuid import UUID
 
 from pydantic import Field, ValidationError
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.contracts.data.asset_refs import AssetName

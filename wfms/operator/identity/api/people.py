@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
 from sluice.contracts.access.people import (
     Account,
     AccountChange,
@@ -23,6 +23,7 @@ from sluice.contracts.access.people import (
     TokenQuestion,
 )
 from sluice.contracts.access.quotas import PersonQuotas, SetQuotas
+from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import (
     Conflict,
@@ -42,7 +43,7 @@ from wfms.operator.identity.usecases.quotas import read_person_quotas, set_perso
 from wfms.operator.identity.usecases.read_people import read_accounts, read_me, read_tokens
 
 #: The services that may ask for the holder of a token.
-SERVICES = policy(*(service for service in CallingService if service is not CallingService.SETUP))
+EVERY_SERVICE = policy(*SERVICES)
 
 
 class TokenQuery(Contract):
@@ -115,7 +116,7 @@ class PeopleRoutes:
             Route("POST", "/token-revocations", self.revoke_found, policy(Other.EVERYBODY),
                   "Revoke the token in the request. Whoever has it may do so (RFC 7009).",
                   status=204, body=TokenQuestion),
-            Route("POST", "/token-holders", self.holder, SERVICES,
+            Route("POST", "/token-holders", self.holder, EVERY_SERVICE,
                   "Return the owner of a token to a service that received it.",
                   answer=TokenHolder, body=TokenQuestion),
         ]  # fmt: skip

@@ -8,8 +8,9 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
 from sluice.contracts.access.secrets import NewSecret, Sealed, Secret, SecretList
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
 from sluice.servicekit.access.policy import policy

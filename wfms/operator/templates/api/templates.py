@@ -3,8 +3,9 @@
 from http import HTTPStatus
 from uuid import uuid4
 
-from sluice.contracts.access.access import CallingService, Role
+from sluice.contracts.access.access import Role
 from sluice.contracts.access.owners import Share
+from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.append_only import TemplateTrigger
