@@ -36,6 +36,19 @@ MIGRATING = {"idle_session_timeout": "60s"}
 LOOK_AGAIN = 0.1
 
 
+class SchemaTooOld(Exception):
+    """A database has a schema from before the oldest migration. Nothing was changed in it."""
+
+    def __init__(self, versions: str, found: str, oldest: str) -> None:
+        super().__init__(
+            f"the database for {versions} has schema {found}, which is older than {oldest}, the"
+            " oldest that this release can upgrade. The database was not changed. Go on with the"
+            " release that made it, or begin with an empty database."
+        )
+        self.versions = versions
+        self.found = found
+
+
 class Migrator:
     """Component that upgrades the database at ``url`` with the revisions in a package.
 
@@ -54,6 +67,7 @@ class Migrator:
         Raises:
             NotAvailable: The database does not answer, or others hold a lock that a migration
                 needs. Retry.
+            SchemaTooOld: The schema is older than the oldest migration.
         """
         revisions = revisions_of(self._versions)
         try:
@@ -108,6 +122,8 @@ class Migrator:
     async def _is_new_enough(self, connection: Connection, revisions: "Revisions") -> bool:
         found = await _revision(connection)
         if found is not None and found not in revisions.known:
+            if found < revisions.oldest:
+                raise SchemaTooOld(self._versions, found, revisions.oldest)
             log.info(
                 "database.is_newer", versions=self._versions, found=found, known=revisions.newest
             )
@@ -117,9 +133,10 @@ class Migrator:
 
 @dataclass(frozen=True, slots=True)
 class Revisions:
-    """The names of all revisions and of the newest one."""
+    """The names of all revisions, of the oldest and of the newest one. The names are in order."""
 
     known: frozenset[str]
+    oldest: str
     newest: str
 
 
@@ -138,7 +155,7 @@ def revisions_of(versions: str) -> Revisions:
     followed = {found["name"] for text in texts if (found := _BEFORE.search(text))}
     if len(heads := known - followed) != 1:
         raise ValueError(f"{versions} has {len(heads)} newest revisions, not one: {sorted(heads)}")
-    return Revisions(known, *heads)
+    return Revisions(known, min(known), *heads)
 
 
 async def _revision(connection: Connection) -> str | None:

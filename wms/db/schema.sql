@@ -6,30 +6,13 @@ CREATE TABLE alembic_version (
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
 
--- Running upgrade  -> wms0001
+-- Running upgrade  -> wms0100
 
-CREATE TABLE outbox (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    message_id text NOT NULL UNIQUE,
-    destination text NOT NULL,
-    body bytea NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    claimed_until timestamptz
-);
+-- The database of the WMS: tasks, jobs and pilots.
 
-CREATE TABLE inbox (
-    queue text NOT NULL,
-    message_id text NOT NULL,
-    applied_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (queue, message_id)
-);
-
-CREATE INDEX inbox_applied_at ON inbox (applied_at);
-
--- One row per task; everything that changes often is small, the description (spec) lies out of
--- line.
--- Whoever moves a job of a task first locks the task's row (several: in order of uid); see
--- wms/db/tasks/tasks.py.
+-- Tasks: a row for each. Columns that change often are small; spec is stored out of line.
+-- A transaction that changes a job locks the row of its task first (several: in order of uid).
+-- See wms/db/tasks/tasks.py.
 CREATE TABLE tasks (
     uid uuid PRIMARY KEY,
     chain_uid uuid NOT NULL,
@@ -43,11 +26,11 @@ CREATE TABLE tasks (
     cores double precision NOT NULL CHECK (cores > 0),
     ram bigint NOT NULL CHECK (ram >= 0),
     disk bigint NOT NULL CHECK (disk >= 0),
-    -- base_rank: the step's or an operator's; rank: with what aging and retries have added.
+    -- base_rank: from the step or an operator. rank: base_rank with aging, retries and boost.
     base_rank double precision NOT NULL,
     rank double precision NOT NULL,
     ranked_at timestamptz NOT NULL DEFAULT now(),
-    -- Jobs by state: they add up to the total at every moment (invariant 5).
+    -- Jobs by state. Their sum is always the total (invariant 5).
     total bigint NOT NULL DEFAULT 0,
     ready bigint NOT NULL DEFAULT 0 CHECK (ready >= 0),
     leased bigint NOT NULL DEFAULT 0 CHECK (leased >= 0),
@@ -57,12 +40,12 @@ CREATE TABLE tasks (
     canceled bigint NOT NULL DEFAULT 0 CHECK (canceled >= 0),
     held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
     failed_attempts bigint NOT NULL DEFAULT 0 CHECK (failed_attempts >= 0),
-    -- Class of error -> failed jobs.
+    -- Error class -> number of failed jobs.
     errors jsonb NOT NULL DEFAULT '{}',
-    -- Output or log data set -> files sent for registration: what close_at has to say in the end.
+    -- Output or log data set -> number of files sent for registration, which becomes close_at.
     registered jsonb NOT NULL DEFAULT '{}',
-    -- Splitting: who does it and until when; where to read on, files to skip there, number of the
-    -- next group, last seq used.
+    -- Splitting: the claim and its end, the cursor, the files to skip there, the number of the next
+    -- group, and the last seq used.
     split_token uuid,
     split_until timestamptz,
     split_checked_at timestamptz,
@@ -70,19 +53,55 @@ CREATE TABLE tasks (
     split_skip bigint NOT NULL DEFAULT 0 CHECK (split_skip >= 0),
     split_group bigint NOT NULL DEFAULT 0 CHECK (split_group >= 0),
     split_last_seq bigint NOT NULL DEFAULT -1,
-    -- Jobs that were never leased have a higher seq, so that a claim starts behind the ones taken.
+    -- All jobs that were never leased have a higher seq: the claim of jobs starts here.
     claimed_seq bigint NOT NULL DEFAULT -1,
     reason text NOT NULL DEFAULT '',
     created_at timestamptz NOT NULL DEFAULT now(),
     served_at timestamptz,
     started_at timestamptz,
     ended_at timestamptz,
-    CONSTRAINT tasks_counts_add_up
-        CHECK (total = ready + leased + running + finished + failed + canceled + held),
+    -- Inputs that all jobs of the task get.
+    shared_inputs jsonb,
+    needs_container boolean NOT NULL DEFAULT false,
+    -- What an earlier task did, if the task reuses results.
+    taken_over jsonb,
+    -- The reservation: a pilot that gets no job of lower rank until a job of this task fits.
+    kept_by uuid,
+    kept_until timestamptz,
+    -- Canceled jobs that a pilot had when the task ended.
+    killed bigint NOT NULL DEFAULT 0,
+    -- What is added to base_rank at present, and why. A rank set by a person is not boosted.
+    boost double precision NOT NULL DEFAULT 0,
+    boost_reason text NOT NULL DEFAULT '',
+    ranked_by_hand boolean NOT NULL DEFAULT false,
+    -- Resource requests and run-time properties of the jobs.
+    needs jsonb,
+    -- Finished jobs with known times, and the seconds that they ran and waited in total.
+    timed bigint NOT NULL DEFAULT 0 CHECK (timed >= 0),
+    worked double precision NOT NULL DEFAULT 0,
+    waited double precision NOT NULL DEFAULT 0,
+    -- Of finished jobs: kind of time -> count, sum, sum of squares, minimum, maximum, histogram.
+    -- NULL: not counted yet.
+    times jsonb,
+    -- Downstream tasks that take its files by dataflow scheduling.
+    readers integer NOT NULL DEFAULT 0 CHECK (readers >= 0),
+    -- Of such a downstream task: when its first upstream task was created, whose turn it shares.
+    -- NULL: it has its own turn.
+    turn_at timestamptz,
+    -- Of a tree: the job whose file is the output of the step. NULL: not known yet, or the first.
+    root_seq bigint,
+    -- The person who started the chain. NULL: a trigger or the intake did.
+    owner text,
+    -- The group that sees the task and acts on it.
+    owner_group text NOT NULL DEFAULT 'everyone',
+    -- Jobs that wait for annotations.
+    asked bigint NOT NULL DEFAULT 0 CHECK (asked >= 0),
+    CONSTRAINT tasks_counts_add_up CHECK (
+        total = ready + leased + running + finished + failed + canceled + held + asked),
     CONSTRAINT tasks_final_has_time
         CHECK ((state IN ('finished', 'failed', 'canceled')) = (ended_at IS NOT NULL)),
     CONSTRAINT tasks_final_is_settled
-        CHECK (ended_at IS NULL OR ready + leased + running + held = 0),
+        CHECK (ended_at IS NULL OR ready + leased + running + held + asked = 0),
     CONSTRAINT tasks_claim_has_time CHECK ((split_token IS NULL) = (split_until IS NULL))
 ) WITH (fillfactor = 50, toast_tuple_target = 512, autovacuum_vacuum_scale_factor = 0.05);
 
@@ -90,20 +109,31 @@ CREATE INDEX tasks_live ON tasks (uid) WHERE state NOT IN ('finished', 'failed',
 
 CREATE INDEX tasks_created ON tasks (created_at);
 
--- attempt is the fencing token: it grows with every lease, and a report with another number changes
--- nothing (invariant 3). failures count against the task's retry; losses are nodes lost in a row.
+-- Tasks whose running jobs may use resources that are limited over all nodes.
+CREATE INDEX tasks_with_named ON tasks (uid)
+WHERE needs ? 'named' AND state NOT IN ('finished', 'failed', 'canceled');
+
+CREATE INDEX tasks_by_chain ON tasks (chain_uid);
+
+CREATE INDEX tasks_untimed ON tasks (ended_at) WHERE ended_at IS NOT NULL AND times IS NULL;
+
+CREATE INDEX tasks_asking ON tasks (uid) WHERE needs ? 'ask' AND ended_at IS NULL;
+
+-- Jobs of tasks. attempt is the fencing token: it grows with each lease, and a report with another
+-- number has no effect (invariant 3). failures count against the retries of the task; losses are
+-- lost pilots in a row.
 CREATE TABLE jobs (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     task_uid uuid NOT NULL REFERENCES tasks,
     seq bigint NOT NULL CHECK (seq >= 0),
     state text NOT NULL DEFAULT 'ready' CHECK (
-        state IN ('ready', 'leased', 'running', 'finished', 'failed', 'canceled', 'held')),
+        state IN ('ready', 'leased', 'running', 'finished', 'failed', 'canceled', 'held', 'asked')),
     attempt integer NOT NULL DEFAULT 0 CHECK (attempt >= 0),
     failures integer NOT NULL DEFAULT 0 CHECK (failures >= 0),
     losses integer NOT NULL DEFAULT 0 CHECK (losses >= 0),
-    -- MiB; NULL: as the task says.
+    -- In MiB. NULL: as in the task.
     ram bigint,
-    -- Not leased before; -infinity: never leased yet.
+    -- The job is not leased before this time. -infinity: it was never leased.
     not_before timestamptz NOT NULL DEFAULT '-infinity',
     pilot uuid,
     leased_at timestamptz,
@@ -115,26 +145,45 @@ CREATE TABLE jobs (
         'checksum_mismatch', 'stage_out_failed', 'no_room', 'pilot_lost', 'canceled', 'internal')),
     message text NOT NULL DEFAULT '',
     inputs jsonb NOT NULL,
+    -- The attempt that its pilot was told to stop because it took too long, and the reason.
+    stop_attempt integer,
+    stop_reason text,
+    -- Of the last attempt. 0: not known.
+    seconds real NOT NULL DEFAULT 0,
+    peak_memory real NOT NULL DEFAULT 0,
+    -- When all input files existed.
+    ready_at timestamptz DEFAULT now(),
+    -- In MiB, of each GPU or of its part of a GPU. NULL: as in the task.
+    gpu_memory bigint,
     CONSTRAINT jobs_task_seq UNIQUE (task_uid, seq),
     CONSTRAINT jobs_in_flight_has_lease CHECK (
         (state IN ('leased', 'running')) = (lease_until IS NOT NULL)
         AND (lease_until IS NULL OR (pilot IS NOT NULL AND leased_at IS NOT NULL AND attempt > 0))),
     CONSTRAINT jobs_final_has_time
         CHECK ((state IN ('finished', 'failed', 'canceled')) = (ended_at IS NOT NULL)),
-    CONSTRAINT jobs_fresh_or_due CHECK ((attempt = 0) = (not_before = '-infinity'))
+    CONSTRAINT jobs_fresh_or_due CHECK (attempt = 0 OR not_before > '-infinity')
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 5000,
     autovacuum_analyze_scale_factor = 0.05);
 
--- The claim: jobs never leased in order of seq, the others when they are due.
+-- For the claim of jobs: those never leased in order of seq, the others when they are due.
 CREATE INDEX jobs_ready ON jobs (task_uid, not_before, seq) WHERE state = 'ready';
 
 CREATE INDEX jobs_in_flight ON jobs (lease_until) WHERE state IN ('leased', 'running');
 
-CREATE INDEX jobs_troubled ON jobs (task_uid, state) WHERE state IN ('failed', 'held');
+CREATE INDEX jobs_settled ON jobs (task_uid, state, seq)
+WHERE state IN ('finished', 'failed', 'canceled', 'held');
 
--- Attempts that have ended; the present one stands in its job's row. Rows are added, never changed:
--- the key alone makes a second end of one attempt impossible. No foreign key: it would lock the
--- job's row again for each.
+CREATE INDEX jobs_by_seconds ON jobs (task_uid, state, seconds, seq)
+WHERE state IN ('finished', 'failed', 'canceled');
+
+CREATE INDEX jobs_by_memory ON jobs (task_uid, state, peak_memory, seq)
+WHERE state IN ('finished', 'failed', 'canceled');
+
+CREATE INDEX jobs_asked ON jobs (task_uid, (id + 0)) WHERE state = 'asked';
+
+-- Attempts that have ended. The present attempt is in the row of its job. Rows are inserted only,
+-- and the primary key prevents a second end of an attempt. There is no foreign key to jobs, because
+-- it would lock the row of the job once more.
 CREATE TABLE attempts (
     job_id bigint NOT NULL,
     attempt integer NOT NULL CHECK (attempt > 0),
@@ -143,7 +192,7 @@ CREATE TABLE attempts (
     started_at timestamptz,
     ended_at timestamptz NOT NULL DEFAULT now(),
     outcome text NOT NULL CHECK (outcome IN ('finished', 'failed', 'canceled', 'lost', 'returned')),
-    -- What its pilot said; NULL where the WMS ended it by itself.
+    -- What its pilot reported. NULL: the WMS ended the attempt.
     reported text CHECK (reported IN ('finished', 'failed', 'canceled', 'lost', 'returned')),
     exit_code integer,
     error_class text CHECK (error_class IN (
@@ -156,12 +205,15 @@ CREATE TABLE attempts (
     PRIMARY KEY (job_id, attempt)
 );
 
+CREATE INDEX attempts_by_pilot ON attempts (pilot, ended_at);
+
+-- Pilots that have registered.
 CREATE TABLE pilots (
     uid uuid PRIMARY KEY,
     name text NOT NULL,
     host text NOT NULL,
     state text NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'draining', 'gone', 'lost')),
-    -- Asked to finish what it has: outlives its being lost for a while.
+    -- The pilot gets no more jobs. This stays true if it is lost for a while.
     drain boolean NOT NULL DEFAULT false,
     slots integer NOT NULL CHECK (slots > 0),
     resources jsonb NOT NULL,
@@ -169,65 +221,49 @@ CREATE TABLE pilots (
     finished bigint NOT NULL DEFAULT 0 CHECK (finished >= 0),
     failed bigint NOT NULL DEFAULT 0 CHECK (failed >= 0),
     registered_at timestamptz NOT NULL DEFAULT now(),
-    seen_at timestamptz NOT NULL DEFAULT now()
+    seen_at timestamptz NOT NULL DEFAULT now(),
+    engines text[] NOT NULL DEFAULT '{}',
+    -- Who acknowledged the loss of the pilot, and when.
+    acknowledged_by text,
+    acknowledged_at timestamptz,
+    -- The pilot was lost, and a later one has its name and host.
+    started_again boolean NOT NULL DEFAULT false,
+    -- When it was seen last. NULL: it is present.
+    away_since timestamptz
+        GENERATED ALWAYS AS (CASE WHEN state IN ('gone', 'lost') THEN seen_at END) STORED,
+    sandbox text NOT NULL DEFAULT 'none' CHECK (sandbox IN ('namespaces', 'users', 'none')),
+    -- The pilot is told to return its jobs and to end.
+    stopping boolean NOT NULL DEFAULT false,
+    -- When a person removed the absent pilot from the lists.
+    removed_at timestamptz,
+    -- Its warm workers, from the last heartbeat.
+    loaded jsonb NOT NULL DEFAULT '[]',
+    -- The kind of jobs that a person ordered for this pilot. They come first, whatever their rank.
+    to_load text,
+    -- The thumbprint of its public key.
+    key text,
+    -- The site whose token enrolled it.
+    site uuid,
+    -- The kind of jobs that the placement policy chose for it, until a warm worker of this kind is
+    -- loaded. An order of a person (to_load) has precedence.
+    placed_kind text,
+    placed_at timestamptz,
+    -- Why it takes no jobs (its disk is full), from the last heartbeat. Empty: it takes jobs.
+    trouble text NOT NULL DEFAULT '',
+    CONSTRAINT pilots_acknowledged_by_somebody
+        CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL))
 ) WITH (fillfactor = 50);
 
-INSERT INTO alembic_version (version_num) VALUES ('wms0001') RETURNING alembic_version.version_num;
+CREATE INDEX pilots_present ON pilots (registered_at, uid) WHERE state IN ('active', 'draining');
 
--- Running upgrade wms0001 -> wms0002
+CREATE INDEX pilots_away ON pilots (away_since, uid) WHERE away_since IS NOT NULL;
 
-ALTER TABLE outbox ADD COLUMN sent_at timestamptz;
+CREATE INDEX pilots_by_place ON pilots (name, host, registered_at);
 
-CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
+CREATE INDEX pilots_unseen ON pilots (away_since, uid)
+WHERE state IN ('lost') AND acknowledged_at IS NULL AND NOT started_again AND removed_at IS NULL;
 
-CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
-
-UPDATE alembic_version SET version_num='wms0002' WHERE alembic_version.version_num = 'wms0001';
-
--- Running upgrade wms0002 -> wms0003
-
-ALTER TABLE jobs DROP CONSTRAINT jobs_error_class_check;
-
-ALTER TABLE jobs ADD CONSTRAINT jobs_error_class_check CHECK (error_class IN ('tool_failed', 'tool_refused', 'tool_timeout', 'out_of_memory', 'stage_in_failed', 'checksum_mismatch', 'stage_out_failed', 'no_room', 'pilot_lost', 'canceled', 'internal')) NOT VALID;
-
-ALTER TABLE attempts DROP CONSTRAINT attempts_error_class_check;
-
-ALTER TABLE attempts ADD CONSTRAINT attempts_error_class_check CHECK (error_class IN ('tool_failed', 'tool_refused', 'tool_timeout', 'out_of_memory', 'stage_in_failed', 'checksum_mismatch', 'stage_out_failed', 'no_room', 'pilot_lost', 'canceled', 'internal')) NOT VALID;
-
-UPDATE alembic_version SET version_num='wms0003' WHERE alembic_version.version_num = 'wms0002';
-
--- Running upgrade wms0003 -> wms0004
-
-SET LOCAL statement_timeout = '2h';
-
-ALTER TABLE jobs VALIDATE CONSTRAINT jobs_error_class_check;
-
-ALTER TABLE attempts VALIDATE CONSTRAINT attempts_error_class_check;
-
-UPDATE alembic_version SET version_num='wms0004' WHERE alembic_version.version_num = 'wms0003';
-
--- Running upgrade wms0004 -> wms0005
-
-ALTER TABLE tasks ADD COLUMN shared_inputs jsonb;
-
-UPDATE alembic_version SET version_num='wms0005' WHERE alembic_version.version_num = 'wms0004';
-
--- Running upgrade wms0005 -> wms0006
-
-ALTER TABLE tasks ADD COLUMN needs_container boolean NOT NULL DEFAULT false;
-
-ALTER TABLE pilots ADD COLUMN engines text[] NOT NULL DEFAULT '{}';
-
-UPDATE alembic_version SET version_num='wms0006' WHERE alembic_version.version_num = 'wms0005';
-
--- Running upgrade wms0006 -> wms0007
-
-ALTER TABLE tasks
-    -- Seq of the first job of the level, and of the level before it.
-    ADD COLUMN level_first bigint NOT NULL DEFAULT 0,
-    ADD COLUMN parts_first bigint NOT NULL DEFAULT -1;
-
--- What the jobs of a tree gave, until its task has ended.
+-- Output files of the jobs of a tree, until the task ends.
 CREATE TABLE tree_parts (
     task_uid uuid NOT NULL,
     seq bigint NOT NULL,
@@ -235,125 +271,8 @@ CREATE TABLE tree_parts (
     PRIMARY KEY (task_uid, seq)
 );
 
-UPDATE alembic_version SET version_num='wms0007' WHERE alembic_version.version_num = 'wms0006';
-
--- Running upgrade wms0007 -> wms0008
-
-ALTER TABLE jobs
-    -- The attempt that its pilot was told to stop because it took too long, and how long that was.
-    ADD COLUMN stop_attempt integer,
-    ADD COLUMN stop_reason text;
-
-UPDATE alembic_version SET version_num='wms0008' WHERE alembic_version.version_num = 'wms0007';
-
--- Running upgrade wms0008 -> wms0009
-
-ALTER TABLE tasks ADD COLUMN taken_over jsonb;
-
-UPDATE alembic_version SET version_num='wms0009' WHERE alembic_version.version_num = 'wms0008';
-
--- Running upgrade wms0009 -> wms0010
-
-ALTER TABLE jobs
-    -- Of its last attempt; 0 where that is not known.
-    ADD COLUMN seconds real NOT NULL DEFAULT 0,
-    ADD COLUMN peak_memory real NOT NULL DEFAULT 0;
-
-UPDATE alembic_version SET version_num='wms0010' WHERE alembic_version.version_num = 'wms0009';
-
--- Running upgrade wms0010 -> wms0011
-
-CREATE INDEX jobs_settled ON jobs (task_uid, state, seq) WHERE state IN ('finished', 'failed', 'canceled', 'held');
-
-CREATE INDEX jobs_by_seconds ON jobs (task_uid, state, seconds, seq) WHERE state IN ('finished', 'failed', 'canceled');
-
-CREATE INDEX jobs_by_memory ON jobs (task_uid, state, peak_memory, seq) WHERE state IN ('finished', 'failed', 'canceled');
-
-DROP INDEX jobs_troubled;
-
-UPDATE alembic_version SET version_num='wms0011' WHERE alembic_version.version_num = 'wms0010';
-
--- Running upgrade wms0011 -> wms0012
-
-ALTER TABLE tasks
-    -- The pilot that gets nothing of lower rank until a job of this task fits it, and until when.
-    ADD COLUMN kept_by uuid,
-    ADD COLUMN kept_until timestamptz;
-
-UPDATE alembic_version SET version_num='wms0012' WHERE alembic_version.version_num = 'wms0011';
-
--- Running upgrade wms0012 -> wms0013
-
-ALTER TABLE tasks
-    -- Of the canceled jobs those that a pilot had when the task ended.
-    ADD COLUMN killed bigint NOT NULL DEFAULT 0;
-
-UPDATE alembic_version SET version_num='wms0013' WHERE alembic_version.version_num = 'wms0012';
-
--- Running upgrade wms0013 -> wms0014
-
-ALTER TABLE pilots
-    -- Who has seen that it was lost, and when.
-    ADD COLUMN acknowledged_by text,
-    ADD COLUMN acknowledged_at timestamptz,
-    ADD CONSTRAINT pilots_acknowledged_by_somebody
-        CHECK ((acknowledged_at IS NULL) = (acknowledged_by IS NULL)) NOT VALID;
-
-UPDATE alembic_version SET version_num='wms0014' WHERE alembic_version.version_num = 'wms0013';
-
--- Running upgrade wms0014 -> wms0015
-
-ALTER TABLE tasks
-    -- What is added to the base rank for now, and why. A rank that a person has set is left alone.
-    ADD COLUMN boost double precision NOT NULL DEFAULT 0,
-    ADD COLUMN boost_reason text NOT NULL DEFAULT '',
-    ADD COLUMN ranked_by_hand boolean NOT NULL DEFAULT false;
-
-UPDATE alembic_version SET version_num='wms0015' WHERE alembic_version.version_num = 'wms0014';
-
--- Running upgrade wms0015 -> wms0016
-
-ALTER TABLE pilots
-    -- It was lost, and a later one has its name and host.
-    ADD COLUMN started_again boolean NOT NULL DEFAULT false,
-    -- When it was seen last; NULL while it is there.
-    ADD COLUMN away_since timestamptz
-        GENERATED ALWAYS AS (CASE WHEN state IN ('gone', 'lost') THEN seen_at END) STORED;
-
-CREATE INDEX pilots_present ON pilots (registered_at, uid) WHERE state IN ('active', 'draining');
-
-CREATE INDEX pilots_away ON pilots (away_since, uid) WHERE away_since IS NOT NULL;
-
-CREATE INDEX pilots_unseen ON pilots (away_since, uid) WHERE state IN ('lost') AND acknowledged_at IS NULL AND NOT started_again;
-
-CREATE INDEX pilots_by_place ON pilots (name, host, registered_at);
-
-UPDATE alembic_version SET version_num='wms0016' WHERE alembic_version.version_num = 'wms0015';
-
--- Running upgrade wms0016 -> wms0017
-
-ALTER TABLE tasks ADD COLUMN needs jsonb;
-
-UPDATE alembic_version SET version_num='wms0017' WHERE alembic_version.version_num = 'wms0016';
-
--- Running upgrade wms0017 -> wms0018
-
-ALTER TABLE pilots
-    ADD COLUMN sandbox text NOT NULL DEFAULT 'none' CHECK (sandbox IN ('namespaces', 'none'));
-
-UPDATE alembic_version SET version_num='wms0018' WHERE alembic_version.version_num = 'wms0017';
-
--- Running upgrade wms0018 -> wms0019
-
-ALTER TABLE pilots
-    DROP CONSTRAINT pilots_sandbox_check, ADD CONSTRAINT pilots_sandbox_check CHECK (sandbox IN ('namespaces', 'users', 'none'));
-
-UPDATE alembic_version SET version_num='wms0019' WHERE alembic_version.version_num = 'wms0018';
-
--- Running upgrade wms0019 -> wms0020
-
--- What people have set for steps, by name: of one template, or ('') of all that have a step called
--- so. 0 or more is added to the rank of its tasks; with -1 no job of it is given away.
+-- Priorities of steps, set by people: for one template, or ('') for all that have a step of the
+-- name. A priority is added to the rank of the tasks. With -1 none of their jobs is leased.
 CREATE TABLE step_priorities (
     step text NOT NULL,
     template text NOT NULL DEFAULT '',
@@ -364,129 +283,39 @@ CREATE TABLE step_priorities (
     PRIMARY KEY (step, template)
 );
 
-ALTER TABLE jobs
-    -- When its input was there; NULL: it was made before that was written down.
-    ADD COLUMN ready_at timestamptz;
-
-ALTER TABLE jobs ALTER COLUMN ready_at SET DEFAULT now();
-
-ALTER TABLE tasks
-    -- Finished jobs whose times are known, and the seconds that they ran and waited in all.
-    ADD COLUMN timed bigint NOT NULL DEFAULT 0 CHECK (timed >= 0),
-    ADD COLUMN worked double precision NOT NULL DEFAULT 0,
-    ADD COLUMN waited double precision NOT NULL DEFAULT 0;
-
-UPDATE alembic_version SET version_num='wms0020' WHERE alembic_version.version_num = 'wms0019';
-
--- Running upgrade wms0020 -> wms0021
-
-ALTER TABLE pilots
-    -- It is to hand back what it has, and to end.
-    ADD COLUMN stopping boolean NOT NULL DEFAULT false,
-    -- Somebody has taken it off the lists, after it had gone.
-    ADD COLUMN removed_at timestamptz;
-
-DROP INDEX pilots_unseen;
-
-CREATE INDEX pilots_unseen ON pilots (away_since, uid) WHERE state IN ('lost') AND acknowledged_at IS NULL AND NOT started_again AND removed_at IS NULL;
-
-CREATE INDEX attempts_by_pilot ON attempts (pilot, ended_at);
-
-UPDATE alembic_version SET version_num='wms0021' WHERE alembic_version.version_num = 'wms0020';
-
--- Running upgrade wms0021 -> wms0022
-
--- Resources that are counted over all nodes: so much at a time, or so much in each period. What is
--- held at a time follows from the counts of tasks; what is spent stands here.
+-- Limits over all nodes: an amount at the same time, or an amount in each period. The amount in use
+-- follows from the counts of tasks; the amount spent is stored here.
 CREATE TABLE limits (
     name text COLLATE "C" PRIMARY KEY,
     amount double precision NOT NULL CHECK (amount > 0),
     period text CHECK (period IN ('minute', 'hour', 'day')),
     spent double precision NOT NULL DEFAULT 0 CHECK (spent >= 0),
-    -- Of the period that it was spent in.
+    -- Start of the period in which it was spent.
     begun timestamptz CHECK ((begun IS NULL) = (period IS NULL))
 );
 
--- Tasks whose jobs may hold some.
-CREATE INDEX tasks_with_named ON tasks (uid)
-WHERE needs ? 'named' AND state NOT IN ('finished', 'failed', 'canceled');
-
-UPDATE alembic_version SET version_num='wms0022' WHERE alembic_version.version_num = 'wms0021';
-
--- Running upgrade wms0022 -> wms0023
-
-ALTER TABLE tasks
-    -- Of its finished jobs: kind of time -> count, sum, squares, least, most, and how many by size.
-    -- NULL: not counted yet.
-    ADD COLUMN times jsonb;
-
-CREATE INDEX tasks_by_chain ON tasks (chain_uid);
-
-CREATE INDEX tasks_untimed ON tasks (ended_at) WHERE ended_at IS NOT NULL AND times IS NULL;
-
-UPDATE alembic_version SET version_num='wms0023' WHERE alembic_version.version_num = 'wms0022';
-
--- Running upgrade wms0023 -> wms0024
-
-ALTER TABLE pilots
-    -- Tools that stay loaded on it, as its last heartbeat said.
-    ADD COLUMN loaded jsonb NOT NULL DEFAULT '[]';
-
-UPDATE alembic_version SET version_num='wms0024' WHERE alembic_version.version_num = 'wms0023';
-
--- Running upgrade wms0024 -> wms0025
-
-ALTER TABLE pilots
-    -- Its jobs go to this pilot first, whatever their rank; NULL: nobody has said so.
-    ADD COLUMN to_load text;
-
-UPDATE alembic_version SET version_num='wms0025' WHERE alembic_version.version_num = 'wms0024';
-
--- Running upgrade wms0025 -> wms0026
-
--- Task reader has a job made of each file that task writer gives for the data set, in the
--- transaction that ends the file's job. due: files may have been given before it was there.
+-- Dataflow scheduling: task reader gets a job for each file that task writer registers in the data
+-- set, in the transaction that ends the job of the file. due: earlier files are still to be read.
 CREATE TABLE flows (
     reader uuid PRIMARY KEY,
     writer uuid NOT NULL,
     dataset_uid uuid NOT NULL,
-    due boolean NOT NULL DEFAULT true
+    due boolean NOT NULL DEFAULT true,
+    -- A job of the downstream task takes several entries, in order.
+    gathers boolean NOT NULL DEFAULT false,
+    -- With gathers: entries so far, including those in jobs.
+    entries bigint NOT NULL DEFAULT 0,
+    -- The last entry that is in a job. -1: none.
+    taken_seq bigint NOT NULL DEFAULT -1,
+    -- Jobs so far, which is the number of the next group.
+    made bigint NOT NULL DEFAULT 0,
+    -- All entries with lower numbers exist.
+    below bigint NOT NULL DEFAULT 0
 );
 
 CREATE INDEX flows_by_writer ON flows (writer);
 
-ALTER TABLE tasks
-    -- Tasks that take its files as they come.
-    ADD COLUMN readers integer NOT NULL DEFAULT 0 CHECK (readers >= 0),
-    -- Of such a task: when the first of those before it was created, whose turn it shares. NULL: it
-    -- stands for itself.
-    ADD COLUMN turn_at timestamptz;
-
-UPDATE alembic_version SET version_num='wms0026' WHERE alembic_version.version_num = 'wms0025';
-
--- Running upgrade wms0026 -> wms0027
-
-ALTER TABLE jobs
-    -- MiB of each GPU, or of its part of one; NULL: as the task says.
-    ADD COLUMN gpu_memory bigint;
-
-UPDATE alembic_version SET version_num='wms0027' WHERE alembic_version.version_num = 'wms0026';
-
--- Running upgrade wms0027 -> wms0028
-
-ALTER TABLE flows
-    -- The reader's jobs are made of several entries, in order.
-    ADD COLUMN gathers boolean NOT NULL DEFAULT false,
-    -- Of such a reader: entries that it was given, those in jobs included.
-    ADD COLUMN entries bigint NOT NULL DEFAULT 0,
-    -- The last one that is in a job; -1: none is.
-    ADD COLUMN taken_seq bigint NOT NULL DEFAULT -1,
-    -- Jobs made so far, and so the number of the next group.
-    ADD COLUMN made bigint NOT NULL DEFAULT 0,
-    -- Entries with lower numbers are all there.
-    ADD COLUMN below bigint NOT NULL DEFAULT 0;
-
--- What reader was given and has no job yet: inputs of the job that it will belong to.
+-- Entries of a downstream task that are in no job yet.
 CREATE TABLE flow_entries (
     reader uuid NOT NULL,
     seq bigint NOT NULL,
@@ -495,18 +324,8 @@ CREATE TABLE flow_entries (
     PRIMARY KEY (reader, seq)
 );
 
-ALTER TABLE jobs
-    DROP CONSTRAINT jobs_fresh_or_due,
-    ADD CONSTRAINT jobs_fresh_or_due CHECK (attempt = 0 OR not_before > '-infinity') NOT VALID;
-
-ALTER TABLE tasks
-    -- Of a tree, the job whose file is the step's; NULL: not known yet, or the first.
-    ADD COLUMN root_seq bigint,
-    DROP COLUMN level_first,
-    DROP COLUMN parts_first;
-
--- Levels of a tree but the first: made: jobs so far; taken_seq: the last part in one of them;
--- closed: these are all.
+-- Levels of a tree, except the first. made: jobs so far; taken_seq: the last part in a job;
+-- closed: the level gets no more jobs.
 CREATE TABLE tree_levels (
     task_uid uuid NOT NULL,
     level integer NOT NULL,
@@ -516,22 +335,9 @@ CREATE TABLE tree_levels (
     PRIMARY KEY (task_uid, level)
 );
 
-UPDATE alembic_version SET version_num='wms0028' WHERE alembic_version.version_num = 'wms0027';
-
--- Running upgrade wms0028 -> wms0029
-
-SET LOCAL statement_timeout = '2h';
-
-ALTER TABLE jobs VALIDATE CONSTRAINT jobs_fresh_or_due;
-
-UPDATE alembic_version SET version_num='wms0029' WHERE alembic_version.version_num = 'wms0028';
-
--- Running upgrade wms0029 -> wms0030
-
--- Another attempt at a job that a pilot runs already; the first one stands in the job's row. While
--- the job is in flight a row stays here after its attempt has ended (lease_until NULL), with how
--- many there were beside the one that goes on. Changed under the lock of the task's row, as the
--- job's own row.
+-- Duplicate attempts (speculative execution) of jobs that a pilot runs already; the other attempt
+-- is in the row of the job. While the job is in flight, the row stays after its attempt has ended
+-- (lease_until NULL); tried counts the duplicates. Changed under the lock of the task's row.
 CREATE TABLE second_attempts (
     job_id bigint PRIMARY KEY,
     task_uid uuid NOT NULL,
@@ -541,14 +347,15 @@ CREATE TABLE second_attempts (
     leased_at timestamptz NOT NULL,
     started_at timestamptz,
     lease_until timestamptz,
-    -- Why its pilot was told to stop it.
+    -- Why its pilot was told to stop the attempt.
     stop_reason text
 );
 
 CREATE INDEX second_attempts_by_task ON second_attempts (task_uid);
 
--- By kind of work (the step of a template) and worker (a pilot's name and host, so that it outlives
--- the pilot): how long its jobs take, and how many fail. See wms/domain/scheduling/worker_times.py.
+-- How long jobs take and how many fail, for each kind (step of a template) and each worker. A
+-- worker is the name and host of a pilot: its row outlives the pilot. See
+-- wms/domain/scheduling/worker_times.py.
 CREATE TABLE worker_times (
     template text NOT NULL,
     step text NOT NULL,
@@ -560,8 +367,10 @@ CREATE TABLE worker_times (
     spread double precision NOT NULL CHECK (spread >= 0),
     failing double precision NOT NULL CHECK (failing BETWEEN 0 AND 1),
     seen_at timestamptz NOT NULL DEFAULT now(),
-    -- When it was last given a job to see whether it still fails.
+    -- When it last got a job as a probe, to see whether jobs still fail.
     probed_at timestamptz,
+    -- Attempts whose jobs another worker finished.
+    rescued bigint NOT NULL DEFAULT 0 CHECK (rescued >= 0),
     PRIMARY KEY (template, step, name, host)
 );
 
@@ -571,43 +380,24 @@ CREATE INDEX worker_times_failing ON worker_times (failing) WHERE failing > 0.25
 
 CREATE INDEX worker_times_seen ON worker_times (seen_at);
 
-UPDATE alembic_version SET version_num='wms0030' WHERE alembic_version.version_num = 'wms0029';
-
--- Running upgrade wms0030 -> wms0031
-
--- Of a task: data sets that it reads file by file, as all tasks do that read them -> how many these
--- are. Told apart from the task, and maybe before it.
+-- Input data sets of a task that all their tasks read file by file -> number of these tasks. The
+-- row arrives apart from the task, and perhaps before it.
 CREATE TABLE input_readers (
     task_uid uuid PRIMARY KEY,
     readers jsonb NOT NULL
 );
 
-UPDATE alembic_version SET version_num='wms0031' WHERE alembic_version.version_num = 'wms0030';
-
--- Running upgrade wms0031 -> wms0032
-
-ALTER TABLE worker_times ADD COLUMN rescued bigint NOT NULL DEFAULT 0 CHECK (rescued >= 0);
-
-UPDATE alembic_version SET version_num='wms0032' WHERE alembic_version.version_num = 'wms0031';
-
--- Running upgrade wms0032 -> wms0033
-
-ALTER TABLE pilots ADD COLUMN key text;
-
-UPDATE alembic_version SET version_num='wms0033' WHERE alembic_version.version_num = 'wms0032';
-
--- Running upgrade wms0033 -> wms0034
-
+-- Sites: places whose pilots enrol with a token of the site.
 CREATE TABLE sites (
     uid uuid PRIMARY KEY DEFAULT gen_random_uuid(),
     name text NOT NULL,
-    -- SHA-256 of what its pilots enrol with.
+    -- SHA-256 of the token.
     digest bytea NOT NULL UNIQUE CHECK (octet_length(digest) = 32),
     created_at timestamptz NOT NULL DEFAULT now(),
-    -- Of new pilots.
+    -- New pilots can enrol until then.
     expires_at timestamptz NOT NULL,
     most_pilots integer CHECK (most_pilots >= 1),
-    -- Names that its pilots may offer; null: all.
+    -- Names that its pilots may offer. NULL: all.
     labels text[],
     resources text[],
     revoked_at timestamptz
@@ -615,26 +405,49 @@ CREATE TABLE sites (
 
 CREATE UNIQUE INDEX sites_name ON sites (name) WHERE revoked_at IS NULL;
 
-ALTER TABLE pilots ADD COLUMN site uuid;
+-- Weights of groups in the fair share. Groups without a row have the weight 1.
+CREATE TABLE group_shares (
+    name text PRIMARY KEY,
+    weight float NOT NULL CHECK (weight > 0)
+);
 
-UPDATE alembic_version SET version_num='wms0034' WHERE alembic_version.version_num = 'wms0033';
+-- How much of a quantity the members of a group, or a person, may use.
+CREATE TABLE quotas (
+    kind text NOT NULL CHECK (kind IN ('group', 'person')),
+    name text NOT NULL,
+    quantity text NOT NULL CHECK (quantity IN ('chains', 'bytes', 'files', 'waiting')),
+    most bigint NOT NULL CHECK (most >= 0),
+    PRIMARY KEY (kind, name, quantity)
+);
 
--- Running upgrade wms0034 -> wms0035
+-- Tasks that are paused because a storage is full.
+CREATE TABLE room_waits (
+    task_uid uuid PRIMARY KEY REFERENCES tasks (uid) ON DELETE CASCADE,
+    -- The full storage: its URL, and its name if the DMS has reported it.
+    url text NOT NULL,
+    name text NOT NULL DEFAULT '',
+    -- Bytes that the largest attempt asked for, and bytes that were free at the last check.
+    needed bigint NOT NULL CHECK (needed >= 0),
+    free bigint,
+    since timestamptz NOT NULL DEFAULT now(),
+    -- There seems to be room: one job may be leased, as a trial.
+    open boolean NOT NULL DEFAULT false,
+    -- Trials in a row that found the storage full, and when the next one may begin.
+    trials int NOT NULL DEFAULT 0 CHECK (trials >= 0),
+    try_at timestamptz NOT NULL,
+    -- When the last trial, or the pause of the task, began.
+    tried_at timestamptz NOT NULL DEFAULT now(),
+    -- Since when a trial may begin. NULL: no trial may begin.
+    opened_at timestamptz,
+    -- The pilot that reported the full storage. NULL: the DMS did.
+    pilot_uid uuid
+);
 
-ALTER TABLE tasks
-    -- The person that asked for the chain; null: it began by itself.
-    ADD COLUMN owner text,
-    -- Whose members see it and act on it.
-    ADD COLUMN owner_group text NOT NULL DEFAULT 'everyone';
-
-UPDATE alembic_version SET version_num='wms0035' WHERE alembic_version.version_num = 'wms0034';
-
--- Running upgrade wms0035 -> wms0036
-
+-- The audit log: who asked for which change, and how it ended.
 CREATE TABLE audit (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- Of a person: the same in all services that work for it.
+    -- The request of a person has the same number in the audit logs of all services.
     request uuid NOT NULL,
     kind text NOT NULL CHECK (kind IN ('begun', 'changed', 'ended', 'told')),
     who text NOT NULL,
@@ -645,20 +458,24 @@ CREATE TABLE audit (
     facts jsonb NOT NULL
 );
 
--- In the order in which they were chained; digest: SHA-256 of the one before and the row.
+CREATE INDEX audit_request ON audit (request);
+
+CREATE INDEX audit_first ON audit (at, request) WHERE kind IN ('begun', 'told');
+
+-- The hash chain over the audit log. digest: SHA-256 of the digest before it and of the row.
 CREATE TABLE audit_chain (
     number bigint PRIMARY KEY,
     id bigint NOT NULL UNIQUE,
     digest bytea NOT NULL CHECK (octet_length(digest) = 32)
 );
 
--- Rows up to this number were older than they are kept, and are gone.
+-- Rows up to this number were deleted because their retention time was over.
 CREATE TABLE audit_forgotten (
     number bigint PRIMARY KEY,
     at timestamptz NOT NULL DEFAULT now()
 );
 
--- Rows are added, and go when they are too old, in a transaction that says so.
+-- Rows of the audit log are inserted only. A transaction that deletes old rows has to say so.
 CREATE FUNCTION audit_is_added_to() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'audit'
@@ -670,10 +487,6 @@ BEGIN
         ERRCODE = 'insufficient_privilege';
 END
 $$;
-
-CREATE INDEX audit_request ON audit (request);
-
-CREATE INDEX audit_first ON audit (at, request) WHERE kind IN ('begun', 'told');
 
 CREATE TRIGGER audit_rows BEFORE UPDATE OR DELETE ON audit
 FOR EACH ROW EXECUTE FUNCTION audit_is_added_to();
@@ -693,108 +506,30 @@ FOR EACH ROW EXECUTE FUNCTION audit_is_added_to();
 CREATE TRIGGER audit_forgotten_whole BEFORE TRUNCATE ON audit_forgotten
 FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to();
 
-UPDATE alembic_version SET version_num='wms0036' WHERE alembic_version.version_num = 'wms0035';
-
--- Running upgrade wms0036 -> wms0037
-
-CREATE TABLE group_shares (
-    name text PRIMARY KEY,
-    weight float NOT NULL CHECK (weight > 0)
+-- Messages to other services. The transaction that causes a message inserts it; it is sent later.
+CREATE TABLE outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    message_id text NOT NULL UNIQUE,
+    destination text NOT NULL,
+    body bytea NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    claimed_until timestamptz,
+    -- Sent messages are kept for a while, so that a restored receiver can get them again.
+    sent_at timestamptz
 );
 
-UPDATE alembic_version SET version_num='wms0037' WHERE alembic_version.version_num = 'wms0036';
+CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
 
--- Running upgrade wms0037 -> wms0038
+CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
 
-CREATE TABLE quotas (
-    kind text NOT NULL CHECK (kind IN ('group', 'person')),
-    name text NOT NULL,
-    quantity text NOT NULL CHECK (quantity IN ('chains', 'bytes', 'files', 'waiting')),
-    most bigint NOT NULL CHECK (most >= 0),
-    PRIMARY KEY (kind, name, quantity)
+-- Messages that have taken effect. A message that is delivered again has no effect.
+CREATE TABLE inbox (
+    queue text NOT NULL,
+    message_id text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (queue, message_id)
 );
 
-UPDATE alembic_version SET version_num='wms0038' WHERE alembic_version.version_num = 'wms0037';
+CREATE INDEX inbox_applied_at ON inbox (applied_at);;
 
--- Running upgrade wms0038 -> wms0039
-
-ALTER TABLE tasks
-    -- Jobs that wait for the answers of people.
-    ADD COLUMN asked bigint NOT NULL DEFAULT 0 CHECK (asked >= 0);
-
-ALTER TABLE tasks
-    DROP CONSTRAINT tasks_counts_add_up, DROP CONSTRAINT tasks_final_is_settled,
-    ADD CONSTRAINT tasks_counts_add_up CHECK (total = ready + leased + running + finished + failed + canceled + held + asked) NOT VALID,
-    ADD CONSTRAINT tasks_final_is_settled CHECK (ended_at IS NULL OR ready + leased + running + held + asked = 0) NOT VALID;
-
-ALTER TABLE jobs
-    DROP CONSTRAINT jobs_state_check,
-    ADD CONSTRAINT jobs_state_check CHECK (state IN ('ready', 'leased', 'running', 'finished', 'failed', 'canceled', 'held', 'asked')) NOT VALID;
-
-UPDATE alembic_version SET version_num='wms0039' WHERE alembic_version.version_num = 'wms0038';
-
--- Running upgrade wms0039 -> wms0040
-
-SET LOCAL statement_timeout = '2h';
-
-ALTER TABLE tasks VALIDATE CONSTRAINT tasks_counts_add_up;
-
-ALTER TABLE tasks VALIDATE CONSTRAINT tasks_final_is_settled;
-
-ALTER TABLE jobs VALIDATE CONSTRAINT jobs_state_check;
-
-CREATE INDEX jobs_asked ON jobs (task_uid, (id + 0)) WHERE state = 'asked';
-
-CREATE INDEX tasks_asking ON tasks (uid) WHERE needs ? 'ask' AND ended_at IS NULL;
-
-UPDATE alembic_version SET version_num='wms0040' WHERE alembic_version.version_num = 'wms0039';
-
--- Running upgrade wms0040 -> wms0041
-
-ALTER TABLE pilots
-    -- Told by a round of the policy, until the pilot has it loaded; NULL: nothing. A person's order
-    -- (to_load) goes before it.
-    ADD COLUMN placed_kind text,
-    ADD COLUMN placed_at timestamptz;
-
-UPDATE alembic_version SET version_num='wms0041' WHERE alembic_version.version_num = 'wms0040';
-
--- Running upgrade wms0041 -> wms0042
-
-CREATE TABLE room_waits (
-    task_uid uuid PRIMARY KEY REFERENCES tasks (uid) ON DELETE CASCADE,
-    -- The storage that lacks room, by its URL, and by its name where the DMS has told it.
-    url text NOT NULL,
-    name text NOT NULL DEFAULT '',
-    -- Bytes: what the largest attempt asked for, and what was free when last looked at.
-    needed bigint NOT NULL CHECK (needed >= 0),
-    free bigint,
-    since timestamptz NOT NULL DEFAULT now(),
-    -- One job may be given to a pilot, as a trial: there seems to be room. No other job may.
-    open boolean NOT NULL DEFAULT false,
-    -- Trials in a row that found no room though there seemed to be some, and when the next may be.
-    trials int NOT NULL DEFAULT 0 CHECK (trials >= 0),
-    try_at timestamptz NOT NULL
-);
-
-UPDATE alembic_version SET version_num='wms0042' WHERE alembic_version.version_num = 'wms0041';
-
--- Running upgrade wms0042 -> wms0043
-
-ALTER TABLE pilots
-    -- As its last heartbeat said: its disk is full. Empty: it takes jobs.
-    ADD COLUMN trouble text NOT NULL DEFAULT '';
-
-UPDATE alembic_version SET version_num='wms0043' WHERE alembic_version.version_num = 'wms0042';
-
--- Running upgrade wms0043 -> wms0044
-
-ALTER TABLE room_waits
-    -- When the last trial began, or the task began to wait.
-    ADD COLUMN tried_at timestamptz NOT NULL DEFAULT now(),
-    -- Since when a trial may begin. NULL: none may.
-    ADD COLUMN opened_at timestamptz,
-    -- The pilot whose report says that there was no room. NULL: the DMS found the storage full.
-    ADD COLUMN pilot_uid uuid;
-
-UPDATE alembic_version SET version_num='wms0044' WHERE alembic_version.version_num = 'wms0043';
+INSERT INTO alembic_version (version_num) VALUES ('wms0100') RETURNING alembic_version.version_num;

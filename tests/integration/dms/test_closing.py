@@ -2,8 +2,6 @@
 
 import asyncio
 from collections.abc import Callable
-from datetime import UTC, datetime
-from importlib import import_module
 from typing import Any
 from uuid import UUID
 
@@ -193,26 +191,6 @@ async def test_list_with_states_is_filtered_by_the_same_timestamp(dms: Dms) -> N
     answer = await dms.http.get("/api/v1/datasets", params={"timestamp": "2026-01-01T00:00:00"})
     assert answer.status_code == 422
     assert "timezone" in answer.json()["detail"]
-
-
-async def test_migration_makes_closing_times_ordered_and_distinct(dms: Dms) -> None:
-    uids = [await dms.dataset(f"d{number}") for number in range(6)]
-    for uid in uids:
-        await dms.client.close_dataset(uid)
-    for uid, second in zip(uids, (10, 20, 20, 5, 20, 30), strict=True):
-        at = datetime(2026, 1, 1, 0, 0, second, tzinfo=UTC)
-        await dms.fetch("UPDATE datasets SET closed_at = $2 WHERE uid = $1", uid, at)
-    await dms.fetch(import_module("dms.db.migrations.0004_times_in_order_of_closing").UPGRADE)
-    times = [dataset.timestamp for dataset in (await dms.client.closed_datasets()).datasets]
-    assert times == sorted(set(times))
-    assert [(time.second, time.microsecond) for time in times] == [
-        (10, 0),
-        (20, 0),
-        (20, 1),
-        (20, 2),
-        (20, 3),
-        (30, 0),
-    ]
 
 
 async def test_concurrent_closings_close_a_data_set_once(dms: Dms) -> None:

@@ -9,7 +9,7 @@ from alembic.script import ScriptDirectory
 
 from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.problems import NotAvailable
-from sluice.servicekit.migrate import Migrator, revisions_of
+from sluice.servicekit.migrate import Migrator, SchemaTooOld, revisions_of
 from tests.conftest import DatabaseFactory
 
 VERSIONS = [f"{service}.db.migrations" for service in SERVICES]
@@ -46,3 +46,20 @@ async def test_instances_that_start_together_migrate_once(
 async def test_migration_of_an_unreachable_database_names_the_database() -> None:
     with pytest.raises(NotAvailable, match=r"dms\.db\.migrations does not answer"):
         await Migrator("postgresql://nobody@127.0.0.1:1/nothing", "dms.db.migrations").start()
+
+
+@pytest.mark.parametrize("versions", VERSIONS)
+async def test_database_from_before_the_baseline_is_refused_and_not_changed(
+    make_database: DatabaseFactory, versions: str
+) -> None:
+    url, older = await make_database(), f"{revisions_of(versions).oldest[:-4]}0002"
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(f"CREATE TABLE alembic_version AS SELECT '{older}' AS version_num")
+        with pytest.raises(SchemaTooOld, match=f"{versions} has schema {older}, .*not changed"):
+            await Migrator(url, versions).start()
+        tables = await connection.fetch("SELECT relname FROM pg_stat_user_tables")
+    finally:
+        await connection.close()
+    assert [row["relname"] for row in tables] == ["alembic_version"]
+    assert await revision_of(url) == older

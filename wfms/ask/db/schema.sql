@@ -6,32 +6,11 @@ CREATE TABLE alembic_version (
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
 
--- Running upgrade  -> wfms_ask0001
+-- Running upgrade  -> wfms_ask0100
 
-CREATE TABLE outbox (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    message_id text NOT NULL UNIQUE,
-    destination text NOT NULL,
-    body bytea NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    claimed_until timestamptz,
-    sent_at timestamptz
-);
+-- The database of the human tasks service: items, annotators and annotations.
 
-CREATE TABLE inbox (
-    queue text NOT NULL,
-    message_id text NOT NULL,
-    applied_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (queue, message_id)
-);
-
-CREATE INDEX inbox_applied_at ON inbox (applied_at);
-
-CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
-
-CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
-
--- Tasks of the WMS whose jobs are questions.
+-- Human tasks: tasks of the WMS whose jobs are items.
 CREATE TABLE questions (
     task_uid uuid PRIMARY KEY,
     chain_uid uuid NOT NULL,
@@ -41,18 +20,21 @@ CREATE TABLE questions (
     owner_group text NOT NULL DEFAULT 'everyone',
     ask jsonb NOT NULL,
     output jsonb NOT NULL,
-    -- That every job gets: items with known answers among them.
+    -- Files that each job gets, which include those of gold items.
     files jsonb NOT NULL,
-    -- The WMS's id of the last job that was taken in; whether the items with known answers were.
+    -- The id of the last job that was imported from the WMS; whether the gold items were.
     read_to bigint NOT NULL DEFAULT 0,
     gold_read boolean NOT NULL DEFAULT false,
     reason text NOT NULL DEFAULT '',
-    -- What is wrong with the items whose answers are known.
+    -- What is wrong with the gold items.
     gold_reason text NOT NULL DEFAULT '',
     opened_at timestamptz NOT NULL DEFAULT now(),
     ended_at timestamptz
 );
 
+CREATE INDEX questions_open ON questions (template, step, owner_group) WHERE ended_at IS NULL;
+
+-- Items: questions that annotators answer.
 CREATE TABLE items (
     uid uuid PRIMARY KEY,
     position bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
@@ -60,18 +42,18 @@ CREATE TABLE items (
     template text NOT NULL,
     step text NOT NULL,
     owner_group text NOT NULL,
-    -- NULL: an item whose answer is known.
+    -- NULL: a gold item.
     job_id bigint,
     seq bigint NOT NULL,
     file jsonb NOT NULL,
-    -- What is shown; of an image what stands beside it.
+    -- What is shown, or what is shown beside an image.
     content jsonb NOT NULL,
     known_answer text,
     state text NOT NULL CHECK (state IN (
         'open', 'decided', 'giving', 'given', 'withdrawn')),
     agree integer NOT NULL CHECK (agree > 0),
-    -- How many more browsers it may be lent to now: none where the answer is known, or its file is
-    -- nothing that can be shown, for this reason.
+    -- Annotators to whom the item can still be assigned now. 0 for gold items, and for files that
+    -- cannot be shown (reason).
     room integer NOT NULL CHECK (room >= 0),
     answer text,
     agreed integer NOT NULL DEFAULT 0 CHECK (agreed >= 0),
@@ -79,23 +61,43 @@ CREATE TABLE items (
     asked_at timestamptz NOT NULL DEFAULT now(),
     decided_at timestamptz,
     ended_at timestamptz,
-    -- What its answers say of who gave them is counted.
+    -- Its annotations are included in the scores of their annotators.
     judged boolean NOT NULL DEFAULT false,
+    -- Of a gold item: the position and size of its line in the file of gold items.
+    line_at bigint,
+    line_size bigint,
     UNIQUE (task_uid, job_id),
     CHECK ((job_id IS NULL) = (known_answer IS NOT NULL)),
     CHECK ((state IN ('decided', 'giving', 'given')) <= (answer IS NOT NULL)),
     CHECK ((state IN ('given', 'withdrawn')) = (ended_at IS NOT NULL))
 );
 
--- Opens the page of a step to whoever has its key, which is kept as a digest alone.
+CREATE INDEX items_to_lend ON items (template, step, owner_group, position)
+WHERE state IN ('open') AND room > 0;
+
+CREATE INDEX items_gold ON items (template, step, owner_group, position)
+WHERE known_answer IS NOT NULL;
+
+CREATE INDEX items_decided ON items (decided_at) WHERE state IN ('decided');
+
+CREATE INDEX items_giving ON items (task_uid) WHERE state IN ('giving');
+
+CREATE INDEX items_refused ON items (task_uid, seq) WHERE reason <> '' AND ended_at IS NULL;
+
+CREATE INDEX items_to_judge ON items (position)
+WHERE NOT judged AND state IN ('decided', 'giving', 'given');
+
+CREATE INDEX items_of_task ON items (task_uid, state);
+
+-- Links that open the page of a step. Of the key of a link only the digest is stored.
 CREATE TABLE links (
     uid uuid PRIMARY KEY,
     template text NOT NULL,
     step text NOT NULL,
-    -- Whose items it shows.
+    -- The group whose items it shows.
     owner_group text NOT NULL,
     digest bytea NOT NULL UNIQUE CHECK (octet_length(digest) = 32),
-    -- Who alone may use it; NULL: whoever has it.
+    -- The only person who may use it. NULL: everybody who has it.
     person text,
     made_by text NOT NULL,
     made_at timestamptz NOT NULL DEFAULT now(),
@@ -103,12 +105,14 @@ CREATE TABLE links (
     ended_at timestamptz
 );
 
--- Browsers that answer, one row for each step they do that for.
+CREATE INDEX links_of_step ON links (template, step, owner_group);
+
+-- Annotators: browsers, with a row for each step whose items they answer.
 CREATE TABLE devices (
     uid uuid PRIMARY KEY,
     template text NOT NULL,
     step text NOT NULL,
-    -- Whose items it shows.
+    -- The group whose items it shows.
     owner_group text NOT NULL,
     digest bytea NOT NULL UNIQUE CHECK (octet_length(digest) = 32),
     link_uid uuid NOT NULL REFERENCES links,
@@ -116,19 +120,25 @@ CREATE TABLE devices (
     browser text NOT NULL DEFAULT '',
     first_at timestamptz NOT NULL DEFAULT now(),
     last_at timestamptz NOT NULL DEFAULT now(),
-    -- Items that it was shown, and answers that it gave.
+    -- Items shown, and annotations given.
     shown integer NOT NULL DEFAULT 0,
     given integer NOT NULL DEFAULT 0,
-    -- Kind of reference -> answer that was right -> answer that was given -> how often.
+    -- Kind of reference -> right answer -> given answer -> how often.
     evidence jsonb NOT NULL DEFAULT '{}',
     score double precision NOT NULL DEFAULT 0,
     standing text NOT NULL DEFAULT 'counted' CHECK (standing IN ('counted', 'excluded')),
     reason text NOT NULL DEFAULT '',
-    -- A person has said what is thought of it: nothing changes that by itself.
-    set_by text
+    -- The person who set standing. It then does not change by itself.
+    set_by text,
+    -- A digest of the network address.
+    origin bytea
 );
 
--- An item that a browser was shown, and what it answered: never twice.
+CREATE INDEX devices_of_step ON devices (template, step, owner_group, last_at);
+
+CREATE INDEX devices_origin ON devices (origin) WHERE origin IS NOT NULL;
+
+-- Assignments of items to annotators, and the annotations. Each pair occurs once.
 CREATE TABLE shown (
     item_uid uuid NOT NULL REFERENCES items,
     device_uid uuid NOT NULL REFERENCES devices,
@@ -137,7 +147,7 @@ CREATE TABLE shown (
     answered_at timestamptz,
     seconds real NOT NULL DEFAULT 0,
     counts boolean NOT NULL DEFAULT true,
-    -- Of an item whose answer is known, which says at once who answers with care.
+    -- The item is a gold item, which is judged at once.
     gold boolean NOT NULL,
     judged boolean NOT NULL DEFAULT false,
     PRIMARY KEY (item_uid, device_uid),
@@ -145,36 +155,17 @@ CREATE TABLE shown (
     CHECK ((answer IS NULL) = (lent_until IS NOT NULL))
 ) WITH (fillfactor = 70);
 
-CREATE INDEX questions_open ON questions (template, step, owner_group) WHERE ended_at IS NULL;
-
-CREATE INDEX items_to_lend ON items (template, step, owner_group, position) WHERE state IN ('open') AND room > 0;
-
-CREATE INDEX items_gold ON items (template, step, owner_group, position) WHERE known_answer IS NOT NULL;
-
-CREATE INDEX items_decided ON items (decided_at) WHERE state IN ('decided');
-
-CREATE INDEX items_giving ON items (task_uid) WHERE state IN ('giving');
-
-CREATE INDEX items_refused ON items (task_uid, seq) WHERE reason <> '' AND ended_at IS NULL;
-
-CREATE INDEX items_to_judge ON items (position) WHERE NOT judged AND state IN ('decided', 'giving', 'given');
-
-CREATE INDEX items_of_task ON items (task_uid, state);
-
-CREATE INDEX links_of_step ON links (template, step, owner_group);
-
-CREATE INDEX devices_of_step ON devices (template, step, owner_group, last_at);
-
 CREATE INDEX shown_lent ON shown (lent_until) WHERE lent_until IS NOT NULL;
 
 CREATE INDEX shown_of_device ON shown (device_uid, answered_at);
 
 CREATE INDEX shown_to_judge ON shown (item_uid) WHERE gold AND NOT judged AND answer IS NOT NULL;
 
+-- The audit log: who asked for which change, and how it ended.
 CREATE TABLE audit (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- Of a person: the same in all services that work for it.
+    -- The request of a person has the same number in the audit logs of all services.
     request uuid NOT NULL,
     kind text NOT NULL CHECK (kind IN ('begun', 'changed', 'ended', 'told')),
     who text NOT NULL,
@@ -185,20 +176,24 @@ CREATE TABLE audit (
     facts jsonb NOT NULL
 );
 
--- In the order in which they were chained; digest: SHA-256 of the one before and the row.
+CREATE INDEX audit_request ON audit (request);
+
+CREATE INDEX audit_first ON audit (at, request) WHERE kind IN ('begun', 'told');
+
+-- The hash chain over the audit log. digest: SHA-256 of the digest before it and of the row.
 CREATE TABLE audit_chain (
     number bigint PRIMARY KEY,
     id bigint NOT NULL UNIQUE,
     digest bytea NOT NULL CHECK (octet_length(digest) = 32)
 );
 
--- Rows up to this number were older than they are kept, and are gone.
+-- Rows up to this number were deleted because their retention time was over.
 CREATE TABLE audit_forgotten (
     number bigint PRIMARY KEY,
     at timestamptz NOT NULL DEFAULT now()
 );
 
--- Rows are added, and go when they are too old, in a transaction that says so.
+-- Rows of the audit log are inserted only. A transaction that deletes old rows has to say so.
 CREATE FUNCTION audit_is_added_to() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'audit'
@@ -210,10 +205,6 @@ BEGIN
         ERRCODE = 'insufficient_privilege';
 END
 $$;
-
-CREATE INDEX audit_request ON audit (request);
-
-CREATE INDEX audit_first ON audit (at, request) WHERE kind IN ('begun', 'told');
 
 CREATE TRIGGER audit_rows BEFORE UPDATE OR DELETE ON audit
 FOR EACH ROW EXECUTE FUNCTION audit_is_added_to();
@@ -233,18 +224,30 @@ FOR EACH ROW EXECUTE FUNCTION audit_is_added_to();
 CREATE TRIGGER audit_forgotten_whole BEFORE TRUNCATE ON audit_forgotten
 FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to();
 
-INSERT INTO alembic_version (version_num) VALUES ('wfms_ask0001') RETURNING alembic_version.version_num;
+-- Messages to other services. The transaction that causes a message inserts it; it is sent later.
+CREATE TABLE outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    message_id text NOT NULL UNIQUE,
+    destination text NOT NULL,
+    body bytea NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    claimed_until timestamptz,
+    -- Sent messages are kept for a while, so that a restored receiver can get them again.
+    sent_at timestamptz
+);
 
--- Running upgrade wfms_ask0001 -> wfms_ask0002
+CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
 
-ALTER TABLE items ADD COLUMN line_at bigint, ADD COLUMN line_size bigint;
+CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
 
-UPDATE alembic_version SET version_num='wfms_ask0002' WHERE alembic_version.version_num = 'wfms_ask0001';
+-- Messages that have taken effect. A message that is delivered again has no effect.
+CREATE TABLE inbox (
+    queue text NOT NULL,
+    message_id text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (queue, message_id)
+);
 
--- Running upgrade wfms_ask0002 -> wfms_ask0003
+CREATE INDEX inbox_applied_at ON inbox (applied_at);;
 
-ALTER TABLE devices ADD COLUMN origin bytea;
-
-CREATE INDEX devices_origin ON devices (origin) WHERE origin IS NOT NULL;
-
-UPDATE alembic_version SET version_num='wfms_ask0003' WHERE alembic_version.version_num = 'wfms_ask0002';
+INSERT INTO alembic_version (version_num) VALUES ('wfms_ask0100') RETURNING alembic_version.version_num;

@@ -6,27 +6,11 @@ CREATE TABLE alembic_version (
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
 
--- Running upgrade  -> wfms_intake0001
+-- Running upgrade  -> wfms_intake0100
 
-CREATE TABLE outbox (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    message_id text NOT NULL UNIQUE,
-    destination text NOT NULL,
-    body bytea NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    claimed_until timestamptz
-);
+-- The database of the intake: which data sets have been matched.
 
-CREATE TABLE inbox (
-    queue text NOT NULL,
-    message_id text NOT NULL,
-    applied_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (queue, message_id)
-);
-
-CREATE INDEX inbox_applied_at ON inbox (applied_at);
-
--- One row: the DMS's cursor after the last data set decided upon; null at the very beginning.
+-- One row: the cursor of the DMS after the last data set that was matched. NULL: at the start.
 CREATE TABLE cursor (
     single boolean PRIMARY KEY DEFAULT true CHECK (single),
     value text
@@ -34,7 +18,7 @@ CREATE TABLE cursor (
 
 INSERT INTO cursor DEFAULT VALUES;
 
--- Decided, and not yet known to be with the chain service.
+-- Chains that the chain service has not confirmed yet.
 CREATE TABLE handovers (
     dataset_uid uuid PRIMARY KEY,
     -- A NewChain.
@@ -42,39 +26,26 @@ CREATE TABLE handovers (
     attempts integer NOT NULL DEFAULT 0 CHECK (attempts >= 0),
     next_try_at timestamptz NOT NULL DEFAULT now(),
     reason text NOT NULL DEFAULT '',
-    -- Who is at it, until next_try_at.
+    -- The claim of an instance, until next_try_at.
     claim_token uuid
 );
 
+CREATE INDEX handovers_due ON handovers (next_try_at);
+
+-- Data sets that no template, or no single template, takes.
 CREATE TABLE unmatched (
     dataset_uid uuid PRIMARY KEY,
     dataset_name text NOT NULL,
     reason text NOT NULL CHECK (reason <> ''),
     findings jsonb NOT NULL DEFAULT '[]',
-    since timestamptz NOT NULL
+    since timestamptz NOT NULL,
+    -- The Dataset that was matched.
+    dataset jsonb
 );
-
-CREATE INDEX handovers_due ON handovers (next_try_at);
 
 CREATE INDEX unmatched_since ON unmatched (since DESC);
 
-INSERT INTO alembic_version (version_num) VALUES ('wfms_intake0001') RETURNING alembic_version.version_num;
-
--- Running upgrade wfms_intake0001 -> wfms_intake0002
-
-ALTER TABLE outbox ADD COLUMN sent_at timestamptz;
-
-CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
-
-CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
-
-UPDATE alembic_version SET version_num='wfms_intake0002' WHERE alembic_version.version_num = 'wfms_intake0001';
-
--- Running upgrade wfms_intake0002 -> wfms_intake0003
-
--- A Dataset, as it was decided upon; null in rows of earlier releases.
-ALTER TABLE unmatched ADD COLUMN dataset jsonb;
-
+-- Pairs of templates of equal priority that matched the same data sets.
 CREATE TABLE ties (
     template_id uuid NOT NULL,
     rival_id uuid NOT NULL,
@@ -82,27 +53,31 @@ CREATE TABLE ties (
     rival text NOT NULL,
     priority bigint NOT NULL,
     datasets bigint NOT NULL DEFAULT 1 CHECK (datasets >= 1),
-    -- The last one that both matched.
+    -- The last data set that both matched.
     dataset_uid uuid NOT NULL,
     dataset_name text NOT NULL,
     at timestamptz NOT NULL,
+    groups text[] NOT NULL DEFAULT '{everyone}',
     PRIMARY KEY (template_id, rival_id)
 );
 
-UPDATE alembic_version SET version_num='wfms_intake0003' WHERE alembic_version.version_num = 'wfms_intake0002';
+-- Schedules of templates.
+CREATE TABLE schedules (
+    template text PRIMARY KEY,
+    -- Schedule and time zone. A changed schedule starts again.
+    spec text NOT NULL,
+    -- Times up to this one are done, or were before the schedule existed.
+    until timestamptz NOT NULL,
+    -- The last time of the schedule that started something, and the result.
+    last_at timestamptz,
+    came_of_it text NOT NULL DEFAULT ''
+);
 
--- Running upgrade wfms_intake0003 -> wfms_intake0004
-
-ALTER TABLE ties ADD COLUMN groups text[] NOT NULL DEFAULT '{everyone}';
-
-UPDATE alembic_version SET version_num='wfms_intake0004' WHERE alembic_version.version_num = 'wfms_intake0003';
-
--- Running upgrade wfms_intake0004 -> wfms_intake0005
-
+-- The audit log: who asked for which change, and how it ended.
 CREATE TABLE audit (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- Of a person: the same in all services that work for it.
+    -- The request of a person has the same number in the audit logs of all services.
     request uuid NOT NULL,
     kind text NOT NULL CHECK (kind IN ('begun', 'changed', 'ended', 'told')),
     who text NOT NULL,
@@ -113,20 +88,24 @@ CREATE TABLE audit (
     facts jsonb NOT NULL
 );
 
--- In the order in which they were chained; digest: SHA-256 of the one before and the row.
+CREATE INDEX audit_request ON audit (request);
+
+CREATE INDEX audit_first ON audit (at, request) WHERE kind IN ('begun', 'told');
+
+-- The hash chain over the audit log. digest: SHA-256 of the digest before it and of the row.
 CREATE TABLE audit_chain (
     number bigint PRIMARY KEY,
     id bigint NOT NULL UNIQUE,
     digest bytea NOT NULL CHECK (octet_length(digest) = 32)
 );
 
--- Rows up to this number were older than they are kept, and are gone.
+-- Rows up to this number were deleted because their retention time was over.
 CREATE TABLE audit_forgotten (
     number bigint PRIMARY KEY,
     at timestamptz NOT NULL DEFAULT now()
 );
 
--- Rows are added, and go when they are too old, in a transaction that says so.
+-- Rows of the audit log are inserted only. A transaction that deletes old rows has to say so.
 CREATE FUNCTION audit_is_added_to() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'audit'
@@ -138,10 +117,6 @@ BEGIN
         ERRCODE = 'insufficient_privilege';
 END
 $$;
-
-CREATE INDEX audit_request ON audit (request);
-
-CREATE INDEX audit_first ON audit (at, request) WHERE kind IN ('begun', 'told');
 
 CREATE TRIGGER audit_rows BEFORE UPDATE OR DELETE ON audit
 FOR EACH ROW EXECUTE FUNCTION audit_is_added_to();
@@ -161,19 +136,30 @@ FOR EACH ROW EXECUTE FUNCTION audit_is_added_to();
 CREATE TRIGGER audit_forgotten_whole BEFORE TRUNCATE ON audit_forgotten
 FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to();
 
-UPDATE alembic_version SET version_num='wfms_intake0005' WHERE alembic_version.version_num = 'wfms_intake0004';
-
--- Running upgrade wfms_intake0005 -> wfms_intake0006
-
-CREATE TABLE schedules (
-    template text PRIMARY KEY,
-    -- Schedule and zone: another one begins anew.
-    spec text NOT NULL,
-    -- Times up to this one were seen to, or were before there was the schedule.
-    until timestamptz NOT NULL,
-    -- The last time that it ran for, and what came of it.
-    last_at timestamptz,
-    came_of_it text NOT NULL DEFAULT ''
+-- Messages to other services. The transaction that causes a message inserts it; it is sent later.
+CREATE TABLE outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    message_id text NOT NULL UNIQUE,
+    destination text NOT NULL,
+    body bytea NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    claimed_until timestamptz,
+    -- Sent messages are kept for a while, so that a restored receiver can get them again.
+    sent_at timestamptz
 );
 
-UPDATE alembic_version SET version_num='wfms_intake0006' WHERE alembic_version.version_num = 'wfms_intake0005';
+CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
+
+CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
+
+-- Messages that have taken effect. A message that is delivered again has no effect.
+CREATE TABLE inbox (
+    queue text NOT NULL,
+    message_id text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (queue, message_id)
+);
+
+CREATE INDEX inbox_applied_at ON inbox (applied_at);;
+
+INSERT INTO alembic_version (version_num) VALUES ('wfms_intake0100') RETURNING alembic_version.version_num;

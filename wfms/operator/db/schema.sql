@@ -6,71 +6,37 @@ CREATE TABLE alembic_version (
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
 
--- Running upgrade  -> operator0001
+-- Running upgrade  -> operator0100
 
-CREATE TABLE outbox (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    message_id text NOT NULL UNIQUE,
-    destination text NOT NULL,
-    body bytea NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    claimed_until timestamptz
-);
+-- The database of the operator service: templates, assets, secrets and accounts.
 
-CREATE TABLE inbox (
-    queue text NOT NULL,
-    message_id text NOT NULL,
-    applied_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (queue, message_id)
-);
-
-CREATE INDEX inbox_applied_at ON inbox (applied_at);
-
+-- Published versions of templates.
 CREATE TABLE templates (
     id uuid PRIMARY KEY,
     name text NOT NULL,
     version integer NOT NULL CHECK (version >= 1),
-    -- As it was written, and the same as JSON.
+    -- As it was written, and as JSON.
     text text NOT NULL,
     template jsonb NOT NULL CHECK (jsonb_typeof(template) = 'object'),
     plan jsonb NOT NULL CHECK (jsonb_typeof(plan) = 'object'),
     warnings jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(warnings) = 'array'),
     created_at timestamptz NOT NULL DEFAULT now(),
     deleted_at timestamptz,
+    -- The path of the file with the text; all files by path, if there are several.
+    main text,
+    files jsonb CONSTRAINT files_are_texts
+        CHECK (jsonb_typeof(files) = 'object' AND files ? main),
     UNIQUE (name, version),
     CHECK (deleted_at IS NULL OR deleted_at >= created_at)
 );
 
--- The list that the intake polls.
+-- For the list that the intake polls.
 CREATE INDEX templates_live ON templates (name, version DESC) WHERE deleted_at IS NULL;
 
-INSERT INTO alembic_version (version_num) VALUES ('operator0001') RETURNING alembic_version.version_num;
-
--- Running upgrade operator0001 -> operator0002
-
-ALTER TABLE outbox ADD COLUMN sent_at timestamptz;
-
-CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
-
-CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
-
-UPDATE alembic_version SET version_num='operator0002' WHERE alembic_version.version_num = 'operator0001';
-
--- Running upgrade operator0002 -> operator0003
-
--- Path of the file that text is, and all files by path where there are several. Null in rows of
--- earlier releases.
-ALTER TABLE templates ADD COLUMN main text,
-    ADD COLUMN files jsonb CONSTRAINT files_are_texts
-        CHECK (jsonb_typeof(files) = 'object' AND files ? main);
-
-UPDATE alembic_version SET version_num='operator0003' WHERE alembic_version.version_num = 'operator0002';
-
--- Running upgrade operator0003 -> operator0004
-
+-- Templates that were run without being published, and drafts.
 CREATE TABLE run_templates (
     id uuid PRIMARY KEY,
-    -- SHA-256 of all that it is made of: the same files again are the same template.
+    -- SHA-256 of all files. The same files are the same template.
     digest bytea NOT NULL UNIQUE CHECK (length(digest) = 32),
     name text NOT NULL,
     -- As in templates.
@@ -81,128 +47,115 @@ CREATE TABLE run_templates (
     plan jsonb NOT NULL CHECK (jsonb_typeof(plan) = 'object'),
     warnings jsonb NOT NULL DEFAULT '[]' CHECK (jsonb_typeof(warnings) = 'array'),
     created_at timestamptz NOT NULL DEFAULT now(),
-    -- Of the last run; null: nobody has run it, it is looked at before it is published.
+    -- Of the last run. NULL: a draft that nobody has run.
     run_at timestamptz,
-    -- Not listed any more; its chains still show it.
-    deleted_at timestamptz
+    -- No longer listed. Its chains still show it.
+    deleted_at timestamptz,
+    owner text,
+    owner_group text NOT NULL DEFAULT 'everyone'
 );
 
-CREATE INDEX run_templates_listed ON run_templates (run_at DESC) WHERE run_at IS NOT NULL AND deleted_at IS NULL;
+CREATE INDEX run_templates_listed ON run_templates (run_at DESC)
+WHERE run_at IS NOT NULL AND deleted_at IS NULL;
 
-UPDATE alembic_version SET version_num='operator0004' WHERE alembic_version.version_num = 'operator0003';
-
--- Running upgrade operator0004 -> operator0005
-
--- By name: what is published while a template is disabled is disabled too.
+-- Names of disabled templates, with all present and later versions.
 CREATE TABLE disabled_templates (
     name text PRIMARY KEY,
     since timestamptz NOT NULL DEFAULT now()
 );
 
-UPDATE alembic_version SET version_num='operator0005' WHERE alembic_version.version_num = 'operator0004';
-
--- Running upgrade operator0005 -> operator0006
-
+-- Secrets that tools may read.
 CREATE TABLE secrets (
     name text NOT NULL,
     version integer NOT NULL CHECK (version >= 1),
-    -- Encrypted, with the name and the version in it; null once it is removed. Its number stays, so
-    -- that no later value is taken for it.
+    -- Encrypted together with the name and version. NULL: it was removed. The row stays, so that
+    -- the version is not used again.
     sealed bytea,
-    -- Patterns of the names of templates that may use it.
+    -- Patterns of names of templates that may use it.
     templates text[] NOT NULL CHECK (cardinality(templates) > 0),
     created_at timestamptz NOT NULL DEFAULT now(),
     removed_at timestamptz,
+    -- The group whose templates may use it.
+    owner_group text NOT NULL DEFAULT 'everyone',
     PRIMARY KEY (name, version),
     CONSTRAINT secrets_removed_has_time CHECK ((sealed IS NULL) = (removed_at IS NOT NULL))
 );
 
-UPDATE alembic_version SET version_num='operator0006' WHERE alembic_version.version_num = 'operator0005';
-
--- Running upgrade operator0006 -> operator0007
-
+-- Versions of assets.
 CREATE TABLE assets (
     name text NOT NULL,
     version integer NOT NULL CHECK (version >= 1),
-    -- SHA-256 of what files it has and what is in each.
+    -- SHA-256 of the paths and contents of all files.
     digest bytea NOT NULL CHECK (length(digest) = 32),
     dataset_uid uuid NOT NULL UNIQUE,
     files jsonb NOT NULL CHECK (jsonb_typeof(files) = 'array'),
     note text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
-    -- Taken back: no new chain gets it. Its number is not used again.
+    -- New chains do not get it any more. The version is not used again.
     removed_at timestamptz,
-    -- The DMS has taken over the deletion of its files.
+    -- When the DMS had accepted the deletion of its files.
     deleted_at timestamptz,
+    check_tool jsonb CHECK (jsonb_typeof(check_tool) = 'object'),
     PRIMARY KEY (name, version),
     CONSTRAINT assets_deleted_when_removed CHECK (deleted_at IS NULL OR removed_at IS NOT NULL)
 );
 
--- The same content is the same version, as long as that is given.
+-- The same content is the same version, unless the version was removed.
 CREATE UNIQUE INDEX assets_content ON assets (name, digest) WHERE removed_at IS NULL;
 
 CREATE INDEX assets_to_delete ON assets (removed_at)
     WHERE removed_at IS NOT NULL AND deleted_at IS NULL;
 
--- Versions that are being sent.
+-- Versions of assets whose files are being uploaded.
 CREATE TABLE asset_drafts (
     dataset_uid uuid PRIMARY KEY,
     name text NOT NULL,
-    -- Path, size and, where it was said, checksum of each file; in the order of their paths.
+    -- Path, size and, if known, checksum of each file, in the order of the paths.
     files jsonb NOT NULL CHECK (jsonb_typeof(files) = 'array'),
     note text NOT NULL,
     touched_at timestamptz NOT NULL DEFAULT now(),
-    -- Nothing becomes of it any more, and its data set is to be deleted.
-    given_up_at timestamptz
+    -- When it was given up. Its data set is to be deleted.
+    given_up_at timestamptz,
+    check_tool jsonb CHECK (jsonb_typeof(check_tool) = 'object')
 );
 
-UPDATE alembic_version SET version_num='operator0007' WHERE alembic_version.version_num = 'operator0006';
-
--- Running upgrade operator0007 -> operator0008
-
+-- Versions of tools from which templates are composed.
 CREATE TABLE tools (
     name text NOT NULL,
     version integer NOT NULL CHECK (version >= 1),
     text text NOT NULL,
-    -- What it takes and gives, for who looks for one.
+    -- Inputs and outputs, for the search.
     ports jsonb NOT NULL CHECK (jsonb_typeof(ports) = 'object'),
     doc text NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
-    -- Nothing is composed of it any more; its number is not used again.
+    -- New templates cannot use it. The version is not used again.
     removed_at timestamptz,
     PRIMARY KEY (name, version)
 );
 
-UPDATE alembic_version SET version_num='operator0008' WHERE alembic_version.version_num = 'operator0007';
-
--- Running upgrade operator0008 -> operator0009
-
-ALTER TABLE assets ADD COLUMN check_tool jsonb CHECK (jsonb_typeof(check_tool) = 'object');
-
-ALTER TABLE asset_drafts ADD COLUMN check_tool jsonb CHECK (jsonb_typeof(check_tool) = 'object');
-
-UPDATE alembic_version SET version_num='operator0009' WHERE alembic_version.version_num = 'operator0008';
-
--- Running upgrade operator0009 -> operator0010
-
+-- Accounts.
 CREATE TABLE people (
     name text PRIMARY KEY,
     role text NOT NULL CHECK (role IN ('viewer', 'submitter', 'shift', 'admin')),
-    -- Argon2id, with its salt and its costs (RFC 9106); null: signs in with tokens alone.
+    -- Argon2id with salt and costs (RFC 9106). NULL: no sign-in with a password.
     password text,
     created_at timestamptz NOT NULL DEFAULT now(),
-    -- A name is never given to another person: accounts are disabled, not deleted.
-    disabled_at timestamptz
+    -- Accounts are disabled, not deleted, so that a name always means the same person.
+    disabled_at timestamptz,
+    -- The subject at the OpenID Connect provider.
+    subject text UNIQUE,
+    groups text[] NOT NULL DEFAULT '{}'
 );
 
+-- API tokens.
 CREATE TABLE person_tokens (
     id uuid PRIMARY KEY DEFAULT gen_random_uuid(),
-    -- Who has no account (the system's own token) has tokens, too.
+    -- A name without an account is possible: the token of the system itself.
     person text NOT NULL,
     label text NOT NULL,
-    -- The most that it may; its person's role goes beyond nothing of it.
+    -- The highest role of the token. The role of the person limits it further.
     role text NOT NULL CHECK (role IN ('viewer', 'submitter', 'shift', 'admin')),
-    -- SHA-256 of 256 random bits: what is sent cannot be found from it.
+    -- SHA-256 of 256 random bits.
     digest bytea NOT NULL UNIQUE CHECK (octet_length(digest) = 32),
     created_at timestamptz NOT NULL DEFAULT now(),
     expires_at timestamptz NOT NULL,
@@ -212,14 +165,15 @@ CREATE TABLE person_tokens (
 
 CREATE INDEX person_tokens_person ON person_tokens (person, created_at);
 
+-- Sessions of browsers.
 CREATE TABLE person_sessions (
-    -- SHA-256 of what the browser has.
+    -- SHA-256 of the cookie.
     digest bytea PRIMARY KEY CHECK (octet_length(digest) = 32),
     person text NOT NULL,
     role text NOT NULL CHECK (role IN ('viewer', 'submitter', 'shift', 'admin')),
     begun_at timestamptz NOT NULL DEFAULT now(),
     ends_at timestamptz NOT NULL,
-    -- By which it began, and with which it ends.
+    -- The token that began the session. The session ends with it.
     token uuid
 );
 
@@ -227,44 +181,78 @@ CREATE INDEX person_sessions_person ON person_sessions (person);
 
 CREATE INDEX person_sessions_end ON person_sessions (ends_at);
 
-UPDATE alembic_version SET version_num='operator0010' WHERE alembic_version.version_num = 'operator0009';
-
--- Running upgrade operator0010 -> operator0011
-
-ALTER TABLE people ADD COLUMN subject text UNIQUE;
-
-UPDATE alembic_version SET version_num='operator0011' WHERE alembic_version.version_num = 'operator0010';
-
--- Running upgrade operator0011 -> operator0012
-
-ALTER TABLE people ADD COLUMN groups text[] NOT NULL DEFAULT '{}';
-
-UPDATE alembic_version SET version_num='operator0012' WHERE alembic_version.version_num = 'operator0011';
-
--- Running upgrade operator0012 -> operator0013
-
--- By name, for all of its versions, also when they are deleted. Names that are not here are
--- everybody's.
+-- Owners of templates, for all versions, including deleted ones. Other names belong to everyone.
 CREATE TABLE template_owners (
     name text PRIMARY KEY,
-    -- The person that published first; null: nobody that is known.
+    -- The person who published the first version. NULL: not known.
     owner text,
     owner_group text NOT NULL,
     shared_with text[] NOT NULL DEFAULT '{}'
 );
 
-ALTER TABLE run_templates
-    ADD COLUMN owner text,
-    ADD COLUMN owner_group text NOT NULL DEFAULT 'everyone';
+-- Sign-ins of the command that wait for a person to approve them in a browser.
+CREATE TABLE device_logins (
+    -- SHA-256 of the device code.
+    digest bytea PRIMARY KEY CHECK (octet_length(digest) = 32),
+    -- The code that people compare.
+    user_code text NOT NULL UNIQUE,
+    label text NOT NULL,
+    -- The network address of the command.
+    remote text NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    expires_at timestamptz NOT NULL,
+    -- The person who approved or refused it. NULL: nobody yet.
+    person text,
+    -- The highest role of the token. NULL: the sign-in was refused.
+    role text CHECK (role IN ('viewer', 'submitter', 'shift', 'admin')),
+    CHECK (person IS NOT NULL OR role IS NULL)
+);
 
-UPDATE alembic_version SET version_num='operator0013' WHERE alembic_version.version_num = 'operator0012';
+CREATE INDEX device_logins_person ON device_logins (person);
 
--- Running upgrade operator0013 -> operator0014
+CREATE INDEX device_logins_end ON device_logins (expires_at);
 
+-- Notifications about things that need a person.
+CREATE TABLE notifications (
+    -- What needs a person: 'unmatched:UID', 'chain:UID', 'task:UID TEXT' …
+    key text PRIMARY KEY,
+    -- The claim of an instance. Another instance may try after a while.
+    claimed_at timestamptz NOT NULL DEFAULT now(),
+    sent_at timestamptz
+);
+
+-- Owners of assets and tools, for all versions. Other names belong to everyone.
+CREATE TABLE name_owners (
+    kind text NOT NULL CHECK (kind IN ('asset', 'tool')),
+    name text NOT NULL,
+    -- The person who stored the first version. NULL: not known.
+    owner text,
+    owner_group text NOT NULL,
+    PRIMARY KEY (kind, name)
+);
+
+-- Leases of clients such as the CWL runner. When a lease expires, its objects are removed.
+CREATE TABLE client_leases (
+    uid uuid PRIMARY KEY,
+    -- Who may renew it.
+    person text NOT NULL,
+    chains uuid[] NOT NULL,
+    datasets uuid[] NOT NULL,
+    run_templates uuid[] NOT NULL,
+    -- Also remove the data of finished chains.
+    discard boolean NOT NULL,
+    -- When the lease, or the claim of the instance that works on an expired one, ends.
+    expires_at timestamptz NOT NULL,
+    ended_at timestamptz
+);
+
+CREATE INDEX client_leases_end ON client_leases (expires_at);
+
+-- The audit log: who asked for which change, and how it ended.
 CREATE TABLE audit (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at timestamptz NOT NULL DEFAULT clock_timestamp(),
-    -- Of a person: the same in all services that work for it.
+    -- The request of a person has the same number in the audit logs of all services.
     request uuid NOT NULL,
     kind text NOT NULL CHECK (kind IN ('begun', 'changed', 'ended', 'told')),
     who text NOT NULL,
@@ -275,20 +263,24 @@ CREATE TABLE audit (
     facts jsonb NOT NULL
 );
 
--- In the order in which they were chained; digest: SHA-256 of the one before and the row.
+CREATE INDEX audit_request ON audit (request);
+
+CREATE INDEX audit_first ON audit (at, request) WHERE kind IN ('begun', 'told');
+
+-- The hash chain over the audit log. digest: SHA-256 of the digest before it and of the row.
 CREATE TABLE audit_chain (
     number bigint PRIMARY KEY,
     id bigint NOT NULL UNIQUE,
     digest bytea NOT NULL CHECK (octet_length(digest) = 32)
 );
 
--- Rows up to this number were older than they are kept, and are gone.
+-- Rows up to this number were deleted because their retention time was over.
 CREATE TABLE audit_forgotten (
     number bigint PRIMARY KEY,
     at timestamptz NOT NULL DEFAULT now()
 );
 
--- Rows are added, and go when they are too old, in a transaction that says so.
+-- Rows of the audit log are inserted only. A transaction that deletes old rows has to say so.
 CREATE FUNCTION audit_is_added_to() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF TG_OP = 'DELETE' AND TG_TABLE_NAME = 'audit'
@@ -300,10 +292,6 @@ BEGIN
         ERRCODE = 'insufficient_privilege';
 END
 $$;
-
-CREATE INDEX audit_request ON audit (request);
-
-CREATE INDEX audit_first ON audit (at, request) WHERE kind IN ('begun', 'told');
 
 CREATE TRIGGER audit_rows BEFORE UPDATE OR DELETE ON audit
 FOR EACH ROW EXECUTE FUNCTION audit_is_added_to();
@@ -323,88 +311,30 @@ FOR EACH ROW EXECUTE FUNCTION audit_is_added_to();
 CREATE TRIGGER audit_forgotten_whole BEFORE TRUNCATE ON audit_forgotten
 FOR EACH STATEMENT EXECUTE FUNCTION audit_is_added_to();
 
-UPDATE alembic_version SET version_num='operator0014' WHERE alembic_version.version_num = 'operator0013';
-
--- Running upgrade operator0014 -> operator0015
-
-CREATE TABLE device_logins (
-    -- SHA-256 of what the command has.
-    digest bytea PRIMARY KEY CHECK (octet_length(digest) = 32),
-    -- What people compare.
-    user_code text NOT NULL UNIQUE,
-    label text NOT NULL,
-    -- The address that it was asked from.
-    remote text NOT NULL,
+-- Messages to other services. The transaction that causes a message inserts it; it is sent later.
+CREATE TABLE outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    message_id text NOT NULL UNIQUE,
+    destination text NOT NULL,
+    body bytea NOT NULL,
     created_at timestamptz NOT NULL DEFAULT now(),
-    expires_at timestamptz NOT NULL,
-    -- Who has said what is to become of it: null: nobody yet.
-    person text,
-    -- The most that the token may; null: it is refused.
-    role text CHECK (role IN ('viewer', 'submitter', 'shift', 'admin')),
-    CHECK (person IS NOT NULL OR role IS NULL)
-);
-
-CREATE INDEX device_logins_person ON device_logins (person);
-
-CREATE INDEX device_logins_end ON device_logins (expires_at);
-
-UPDATE alembic_version SET version_num='operator0015' WHERE alembic_version.version_num = 'operator0014';
-
--- Running upgrade operator0015 -> operator0016
-
-CREATE TABLE notifications (
-    -- What needs a person: 'unmatched:UID', 'chain:UID', 'task:UID TEXT' …
-    key text PRIMARY KEY,
-    -- An instance is sending it; another one may try after a while.
-    claimed_at timestamptz NOT NULL DEFAULT now(),
+    claimed_until timestamptz,
+    -- Sent messages are kept for a while, so that a restored receiver can get them again.
     sent_at timestamptz
 );
 
-UPDATE alembic_version SET version_num='operator0016' WHERE alembic_version.version_num = 'operator0015';
+CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
 
--- Running upgrade operator0016 -> operator0017
+CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
 
-ALTER TABLE secrets
-            -- Whose templates may use it.
-            ADD COLUMN owner_group text NOT NULL DEFAULT 'everyone';
-
-UPDATE secrets SET owner_group = named.owner_group FROM (
-    SELECT s.name, s.version, min(o.owner_group) AS owner_group
-    FROM secrets AS s CROSS JOIN LATERAL unnest(s.templates) AS t (template)
-    LEFT JOIN template_owners AS o ON o.name = t.template
-    GROUP BY s.name, s.version
-    HAVING count(o.owner_group) = count(*) AND count(DISTINCT o.owner_group) = 1
-) AS named
-WHERE secrets.name = named.name AND secrets.version = named.version;
-
--- For all versions. Names that are not here belong to everyone.
-CREATE TABLE name_owners (
-    kind text NOT NULL CHECK (kind IN ('asset', 'tool')),
-    name text NOT NULL,
-    -- The person who stored the first version; null: nobody that is known.
-    owner text,
-    owner_group text NOT NULL,
-    PRIMARY KEY (kind, name)
+-- Messages that have taken effect. A message that is delivered again has no effect.
+CREATE TABLE inbox (
+    queue text NOT NULL,
+    message_id text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (queue, message_id)
 );
 
-UPDATE alembic_version SET version_num='operator0017' WHERE alembic_version.version_num = 'operator0016';
+CREATE INDEX inbox_applied_at ON inbox (applied_at);;
 
--- Running upgrade operator0017 -> operator0018
-
-CREATE TABLE client_leases (
-    uid uuid PRIMARY KEY,
-    -- Who may renew it.
-    person text NOT NULL,
-    chains uuid[] NOT NULL,
-    datasets uuid[] NOT NULL,
-    run_templates uuid[] NOT NULL,
-    -- Whether the data of chains that have finished go as well.
-    discard boolean NOT NULL,
-    -- Until then it is renewed, or, once it has expired, worked on by one instance.
-    expires_at timestamptz NOT NULL,
-    ended_at timestamptz
-);
-
-CREATE INDEX client_leases_end ON client_leases (expires_at);
-
-UPDATE alembic_version SET version_num='operator0018' WHERE alembic_version.version_num = 'operator0017';
+INSERT INTO alembic_version (version_num) VALUES ('operator0100') RETURNING alembic_version.version_num;

@@ -6,26 +6,11 @@ CREATE TABLE alembic_version (
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
 
--- Running upgrade  -> wfms_watcher0001
+-- Running upgrade  -> wfms_watcher0100
 
-CREATE TABLE outbox (
-    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    message_id text NOT NULL UNIQUE,
-    destination text NOT NULL,
-    body bytea NOT NULL,
-    created_at timestamptz NOT NULL DEFAULT now(),
-    claimed_until timestamptz
-);
+-- The database of the watcher: what chains wait for.
 
-CREATE TABLE inbox (
-    queue text NOT NULL,
-    message_id text NOT NULL,
-    applied_at timestamptz NOT NULL DEFAULT now(),
-    PRIMARY KEY (queue, message_id)
-);
-
-CREATE INDEX inbox_applied_at ON inbox (applied_at);
-
+-- Tasks and uploads whose end the watcher waits for.
 CREATE TABLE watches (
     uid uuid PRIMARY KEY,
     position bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
@@ -38,7 +23,7 @@ CREATE TABLE watches (
     state text NOT NULL CHECK (state IN ('in_progress', 'finished', 'failed', 'canceled')),
     failed_jobs integer NOT NULL DEFAULT 0 CHECK (failed_jobs >= 0),
     reason text NOT NULL DEFAULT '',
-    -- The chain service knows of the end, and what it releases is in the outbox.
+    -- The chain service knows the end, and the releases are in the outbox.
     reported boolean NOT NULL DEFAULT false,
     created_at timestamptz NOT NULL,
     ended_at timestamptz,
@@ -49,24 +34,40 @@ CREATE TABLE watches (
     CHECK ((claim_token IS NULL) = (claimed_until IS NULL))
 );
 
--- Data sets whose deletion was asked for: each once, however often it is named (invariant 4).
+CREATE INDEX watches_open ON watches (uid) WHERE NOT reported;
+
+CREATE INDEX watches_claimed ON watches (claim_token) WHERE claim_token IS NOT NULL;
+
+-- Data sets whose deletion was requested: each once (invariant 4).
 CREATE TABLE releases (
     dataset_uid uuid PRIMARY KEY,
     sent_at timestamptz NOT NULL
 );
 
-CREATE INDEX watches_open ON watches (uid) WHERE NOT reported;
-
-CREATE INDEX watches_claimed ON watches (claim_token) WHERE claim_token IS NOT NULL;
-
-INSERT INTO alembic_version (version_num) VALUES ('wfms_watcher0001') RETURNING alembic_version.version_num;
-
--- Running upgrade wfms_watcher0001 -> wfms_watcher0002
-
-ALTER TABLE outbox ADD COLUMN sent_at timestamptz;
+-- Messages to other services. The transaction that causes a message inserts it; it is sent later.
+CREATE TABLE outbox (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    message_id text NOT NULL UNIQUE,
+    destination text NOT NULL,
+    body bytea NOT NULL,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    claimed_until timestamptz,
+    -- Sent messages are kept for a while, so that a restored receiver can get them again.
+    sent_at timestamptz
+);
 
 CREATE INDEX outbox_waiting ON outbox (id) WHERE sent_at IS NULL;
 
 CREATE INDEX outbox_sent ON outbox (sent_at) WHERE sent_at IS NOT NULL;
 
-UPDATE alembic_version SET version_num='wfms_watcher0002' WHERE alembic_version.version_num = 'wfms_watcher0001';
+-- Messages that have taken effect. A message that is delivered again has no effect.
+CREATE TABLE inbox (
+    queue text NOT NULL,
+    message_id text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (queue, message_id)
+);
+
+CREATE INDEX inbox_applied_at ON inbox (applied_at);;
+
+INSERT INTO alembic_version (version_num) VALUES ('wfms_watcher0100') RETURNING alembic_version.version_num;
