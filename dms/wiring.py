@@ -1,7 +1,5 @@
 """The wiring of the DMS: the only file that names concrete adapters."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 
@@ -16,16 +14,7 @@ from dms.api.storages import storages_router
 from dms.consumers.commands import Wakes, queue_consumers
 from dms.db.gauges import MEASUREMENTS
 from dms.db.quotas import DATA
-from dms.loops.closer import closer
-from dms.loops.workers import (
-    deleters,
-    level_watcher,
-    releaser,
-    storage_looker,
-    sweeper,
-    uploaders,
-    usage_folder,
-)
+from dms.loops import CLOSE, DELETE, RELEASE, UPLOAD, declare_loops
 from dms.settings import DmsSettings
 from dms.usecases.context import DmsContext
 from dms.usecases.files.file_reads import FileReads
@@ -41,7 +30,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.quotas.router import quotas_router
 from sluice.servicekit.running.lifecycle import Component
-from sluice.servicekit.running.loop import Loop, wake_idle
+from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
@@ -60,51 +49,26 @@ PLANNING = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Loops:
-    close: Loop
-    release: Loop
-    delete: list[Loop]
-    upload: list[Loop]
-    sweep: Loop
-    fold: Loop
-    look: Loop
-    levels: Loop
-
-    @property
-    def all(self) -> list[Loop]:
-        return [
-            self.close,
-            self.release,
-            *self.delete,
-            *self.upload,
-            self.sweep,
-            self.fold,
-            self.look,
-            self.levels,
-        ]
-
-
 def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Service:
     """Build the DMS, which calls no other service; the caller starts and stops ``transport``."""
     metrics = ServiceMetrics()
     database = Database(settings.database_url, source="dms", settings=PLANNING, audited=True)
     context = make_context(settings, database)
-    loops = _loops(settings, context, metrics)
+    loops = Loops(declare_loops(context, settings), metrics)
+    on_complete = partial(loops.wake, CLOSE)
+    on_deletion = partial(loops.wake, DELETE)
     wakes = Wakes(
-        complete=loops.close.wake,
-        release=loops.release.wake,
-        deletion=partial(wake_idle, loops.delete),
-        upload=partial(wake_idle, loops.upload),
+        complete=on_complete,
+        release=partial(loops.wake, RELEASE),
+        deletion=on_deletion,
+        upload=partial(loops.wake, UPLOAD),
     )
     routers = [
-        datasets_router(
-            context, on_deletion=wakes.deletion, on_resume=partial(_wake_all, loops.all)
-        ),
+        datasets_router(context, on_deletion=on_deletion, on_resume=loops.wake),
         stalled_router(database),
-        files_router(context, on_complete=wakes.complete),
+        files_router(context, on_complete=on_complete),
         look_router(context),
-        append_only_router(database, on_complete=loops.close.wake),
+        append_only_router(database, on_complete=on_complete),
         pieces_router(context),
         content_router(context),
         storages_router(context),
@@ -122,7 +86,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         context.reads,
         context.watch,
         *queue_consumers(transport, database, metrics=metrics, wakes=wakes),
-        *loops.all,
+        loops,
         Gauges(
             database,
             metrics,
@@ -159,29 +123,3 @@ def make_context(settings: DmsSettings, database: Database) -> DmsContext:
         max_backoff_seconds=settings.max_backoff_seconds,
         sweep_again_seconds=settings.sweep_again_seconds,
     )
-
-
-def _loops(settings: DmsSettings, context: DmsContext, metrics: ServiceMetrics) -> _Loops:
-    period, count = settings.poll_seconds, settings.workers
-    upload = uploaders(context, count=count, period=period, metrics=metrics)
-    sweep = sweeper(context, period=period, metrics=metrics)
-
-    def on_closed() -> None:
-        wake_idle(upload)
-        sweep.wake()
-
-    return _Loops(
-        close=closer(context.database, period=period, metrics=metrics, on_closed=on_closed),
-        release=releaser(context, period=period, metrics=metrics),
-        delete=deleters(context, count=count, period=period, metrics=metrics),
-        upload=upload,
-        sweep=sweep,
-        fold=usage_folder(context.database, metrics=metrics),
-        look=storage_looker(context.watch, metrics=metrics),
-        levels=level_watcher(context.database, context.watch.free, metrics=metrics),
-    )
-
-
-def _wake_all(loops: Sequence[Loop]) -> None:
-    for loop in loops:
-        loop.wake()

@@ -16,7 +16,7 @@ from sluice.servicekit.gauges import Gauges, Measurement, Rows
 from sluice.servicekit.messages.outbox import OutboxRelay
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.quotas.router import quotas_router
-from sluice.servicekit.running.loop import wake_idle
+from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.sealing import Sealer
@@ -40,14 +40,14 @@ from wms.api.tasks import (
     unschedulable_router,
 )
 from wms.api.times import times_router
+from wms.consumers.ready_listener import ReadyListener
 from wms.consumers.tasks import task_consumers, wake_consumer
 from wms.db.gauges import MEASUREMENTS
 from wms.db.tasks.quotas import WAITING
 from wms.domain.placement.policies import policy_of
 from wms.domain.scheduling.matching import PilotNode
 from wms.domain.scheduling.rank import RankWeights
-from wms.loops.ready_listener import ReadyListener
-from wms.loops.work import maintenance_loops, split_loops
+from wms.loops import SPLIT, declare_loops
 from wms.settings import WmsSettings
 from wms.usecases.context import WmsContext, WmsRules
 from wms.usecases.leasing.give_secrets import GiveSecrets
@@ -89,9 +89,8 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         rank_weights=_rank_weights(settings),
         policy=policy_of(settings.placement, every=settings.placement_period),
     )
-    splitting = split_loops(context, dms, settings)
-
-    wake = partial(wake_idle, splitting)
+    loops = Loops(declare_loops(context, dms, settings), context.metrics)
+    wake = partial(loops.wake, SPLIT)
     context.signal.wake_splitting = wake
     health = Health({"database": database.ping, "transport": transport.ping})
     give_secrets = GiveSecrets(
@@ -119,8 +118,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             ),
             AuditChain(database, context.metrics, keep=timedelta(days=settings.audit_days)),
             ReadyListener(settings.database_url, context.signal),
-            *splitting,
-            *maintenance_loops(context, dms, settings),
+            loops,
             *task_consumers(context, transport, on_applied=wake),
             wake_consumer(context, transport, wake=wake),
             Gauges(

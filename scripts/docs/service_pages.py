@@ -14,7 +14,7 @@ from scripts.docs.services import app_of, built
 from scripts.docs.settings_reference import own_settings
 from scripts.docs.source_comments import first_sentence, module_sentence
 from sluice.contracts.messages import PAYLOADS, QUEUES
-from sluice.servicekit.running.loop import Loop
+from sluice.servicekit.running.loop import Loops
 
 HEAD = """# `{service}`
 
@@ -107,7 +107,8 @@ def _messages(service: str) -> Iterator[str]:
 
 
 def _loops(service: str) -> Iterator[str]:
-    names = [part.name for part in built(service).components if isinstance(part, Loop)]
+    loops = [part for part in built(service).components if isinstance(part, Loops)]
+    names = [name for part in loops for name in part.by_name]
     if names:
         yield ", ".join(f"`{name}`" for name in names) + "."
 

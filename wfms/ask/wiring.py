@@ -1,8 +1,6 @@
 """Wiring of the service for human tasks: the only file that names all of its parts."""
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from functools import partial
 
 from sluice.clients.wms import WmsClient
 from sluice.servicekit.audit.chain import AuditChain
@@ -12,7 +10,7 @@ from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.running.lifecycle import Component
-from sluice.servicekit.running.loop import Loop
+from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
@@ -22,13 +20,9 @@ from wfms.ask.api.browser_rate import BrowserRate
 from wfms.ask.api.links import links_router
 from wfms.ask.api.watching import watching_router
 from wfms.ask.db.gauges import MEASUREMENTS
+from wfms.ask.loops import declare_loops
 from wfms.ask.settings import AskSettings
 from wfms.ask.usecases.context import AskContext
-from wfms.ask.usecases.end_assignments import end_old_assignments
-from wfms.ask.usecases.give_answers import give_answers
-from wfms.ask.usecases.import_items import import_items
-from wfms.ask.usecases.judge_devices import judge_devices
-from wfms.ask.usecases.refuse_items import refuse_items
 
 NAME = "wfms.ask"
 
@@ -57,18 +51,11 @@ def build(settings: AskSettings, *, links: Links, transport: Transport) -> Servi
         audit=database,
     )
 
-    def loop(name: str, tick: Callable[[AskContext], Awaitable[bool]]) -> Loop:
-        return Loop(f"ask.{name}", partial(tick, context), period=settings.period, metrics=metrics)
-
     components: list[Component] = [
         Migrator(settings.database_url, "wfms.ask.db.migrations"),
         database,
         AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
-        loop("take_in", import_items),
-        loop("judge", judge_devices),
-        loop("give", give_answers),
-        loop("refuse", refuse_items),
-        loop("lendings", end_old_assignments),
+        Loops(declare_loops(context, settings), metrics),
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
     return Service(NAME, app, components, metrics=metrics)

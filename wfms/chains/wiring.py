@@ -16,7 +16,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.quotas.router import quotas_router
 from sluice.servicekit.running.lifecycle import Component
-from sluice.servicekit.running.loop import Loop
+from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
@@ -28,18 +28,9 @@ from wfms.chains.api.reruns import reruns_router
 from wfms.chains.api.tasks import tasks_router
 from wfms.chains.db.gauges import MEASUREMENTS
 from wfms.chains.db.quotas import CHAINS
-from wfms.chains.loops.chain_loops import ChainLoops
+from wfms.chains.loops import START_STEPS, WORK_OF_CHANGES, declare_loops
 from wfms.chains.settings import ChainsSettings
-from wfms.chains.usecases.collect_outputs import collect_outputs
 from wfms.chains.usecases.context import ChainsContext
-from wfms.chains.usecases.delete_dataset import delete_requested
-from wfms.chains.usecases.delete_outputs import delete_outputs
-from wfms.chains.usecases.expire_rerun_data import expire_rerun_data
-from wfms.chains.usecases.hand_over_releases import hand_over_releases
-from wfms.chains.usecases.relieve_storages import RelieveStorages
-from wfms.chains.usecases.start_steps import StartSteps
-from wfms.chains.usecases.stop_tasks import stop_tasks
-from wfms.chains.usecases.watch_uploads import watch_uploads
 
 NAME = "wfms.chains"
 
@@ -59,28 +50,15 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         cancel_again=timedelta(seconds=settings.cancel_again),
         relief_rank=settings.relief_rank,
     )
-    loops = ChainLoops(
-        StartSteps(context),
-        {
-            "chains.stop_tasks": partial(stop_tasks, context),
-            "chains.watch_uploads": partial(watch_uploads, context),
-            "chains.hand_over_releases": partial(hand_over_releases, context),
-            "chains.delete_outputs": partial(delete_outputs, context),
-            "chains.collect_outputs": partial(collect_outputs, context),
-            "chains.delete_requested": partial(delete_requested, context),
-        },
-        period=settings.period,
-        metrics=metrics,
-    )
-    end_keeping = partial(expire_rerun_data, database)
-    relieve = RelieveStorages(context)
+    loops = Loops(declare_loops(context, settings), metrics)
+    wake = partial(loops.wake, *WORK_OF_CHANGES)
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
         [
-            chains_router(context, wake=loops.wake, wake_start=loops.wake_start),
-            reruns_router(context, wake=loops.wake),
-            tasks_router(context, wake=loops.wake),
+            chains_router(context, wake=wake, wake_start=partial(loops.wake, START_STEPS)),
+            reruns_router(context, wake=wake),
+            tasks_router(context, wake=wake),
             attention_router(database),
             quotas_router(database, CHAINS),
             audit_router(database),
@@ -96,8 +74,6 @@ def build(settings: ChainsSettings, *, links: Links, transport: Transport) -> Se
         OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
         AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
         loops,
-        Loop("chains.end_keeping", end_keeping, period=settings.period, metrics=metrics),
-        Loop("chains.relieve_storages", relieve, period=settings.relief_period, metrics=metrics),
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
     return Service(NAME, app, components, metrics=metrics)

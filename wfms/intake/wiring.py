@@ -15,7 +15,7 @@ from sluice.servicekit.messages.consumer import WakeConsumer
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.running.lifecycle import Component
-from sluice.servicekit.running.loop import Loop
+from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
@@ -23,15 +23,11 @@ from sluice.servicekit.web.http import Health, create_app
 from wfms.intake.api.schedules import schedules_router
 from wfms.intake.api.unmatched import unmatched_router
 from wfms.intake.db.gauges import MEASUREMENTS
+from wfms.intake.loops import HAND_OVER, TAKE_IN, declare_loops
 from wfms.intake.settings import IntakeSettings
 from wfms.intake.usecases.context import IntakeContext
-from wfms.intake.usecases.match_datasets import match_datasets
-from wfms.intake.usecases.start_chains import start_chains
-from wfms.intake.usecases.start_due import start_due
 
 NAME = "wfms.intake"
-#: Interval in seconds at which decisions that wait for the chain service are looked for.
-HAND_OVER_PERIOD = 1.0
 
 
 def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Service:
@@ -48,23 +44,13 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         longest_pause=timedelta(seconds=settings.longest_pause),
         generations=settings.generations,
     )
-    hand_over = partial(start_chains, context)
-    handing_over = Loop("intake.hand_over", hand_over, period=HAND_OVER_PERIOD, metrics=metrics)
-
-    async def take_in() -> bool:
-        is_page_full = await match_datasets(context)
-        handing_over.wake()
-        return is_page_full
-
-    taking_in = Loop("intake.take_in", take_in, period=settings.period, metrics=metrics)
-    starting = Loop(
-        "intake.start_due", partial(start_due, context), period=settings.period, metrics=metrics
-    )
+    loops = Loops(declare_loops(context, settings), metrics)
+    take_in, hand_over = partial(loops.wake, TAKE_IN), partial(loops.wake, HAND_OVER)
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
         [
-            unmatched_router(context, wake=handing_over.wake),
+            unmatched_router(context, wake=hand_over),
             schedules_router(context),
             audit_router(database),
         ],
@@ -76,10 +62,8 @@ def build(settings: IntakeSettings, *, links: Links, transport: Transport) -> Se
         Migrator(settings.database_url, "wfms.intake.db.migrations"),
         database,
         AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
-        handing_over,
-        taking_in,
-        starting,
-        WakeConsumer(transport=transport, metrics=metrics, queue=INTAKE_WAKE, wake=taking_in.wake),
+        loops,
+        WakeConsumer(transport=transport, metrics=metrics, queue=INTAKE_WAKE, wake=take_in),
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
     return Service(NAME, app, components, metrics=metrics)

@@ -21,14 +21,12 @@ from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.messages.queue_admin import QueueAdmin
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
-from sluice.servicekit.running.lifecycle import Component
+from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.sealing import Sealer
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.web.http import Health
-from wfms.operator.assets.loops.delete_assets import asset_deleter
-from wfms.operator.chains.loops.end_client_leases import client_lease_ender
 from wfms.operator.context import OperatorContext
 from wfms.operator.gateway.api.app import create_application
 from wfms.operator.http.bridge import Bridge
@@ -39,9 +37,8 @@ from wfms.operator.identity.usecases.openid_provider import OpenIdProvider
 from wfms.operator.identity.usecases.passwords import Passwords
 from wfms.operator.identity.usecases.provider_accounts import ProviderAccounts
 from wfms.operator.identity.usecases.sign_in import PasswordSignIn
-from wfms.operator.monitoring.loops.measure_queues import queue_gauges
-from wfms.operator.monitoring.loops.notify import notification_loop
-from wfms.operator.secrets.loops.reencrypt_secrets import SecretReencryption
+from wfms.operator.loops import declare_loops
+from wfms.operator.metrics import measure_queues
 from wfms.operator.settings import OperatorSettings, secret_key
 from wfms.operator.templates.usecases.compile_files import Compiler
 
@@ -71,27 +68,13 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             AuditChain(database, metrics, keep=timedelta(days=settings.audit_days)),
             bridge,
             context.compiler,
-            SecretReencryption(context),
-            asset_deleter(context, metrics),
-            client_lease_ender(context, metrics),
-            Gauges(database, metrics, health=health.report),
-            queue_gauges(context.queues, metrics),
-            *_notifications(settings, context, metrics),
+            Loops(declare_loops(context, settings), metrics),
+            Gauges(database, metrics, measure_queues(context.queues), health=health.report),
         ],
         account_authentication=_account_authentication(settings, context),
         for_people=True,
         metrics=metrics,
     )
-
-
-def _notifications(
-    settings: OperatorSettings, context: OperatorContext, metrics: ServiceMetrics
-) -> list[Component]:
-    urls = [url.get_secret_value() for url in settings.notify]
-    if not urls:
-        return []
-    period, public_url = settings.notify_period, settings.public_url
-    return [notification_loop(context, urls, public_url=public_url, period=period, metrics=metrics)]
 
 
 def _account_authentication(

@@ -13,16 +13,16 @@ from sluice.servicekit.messages.outbox import OutboxRelay
 from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.running.lifecycle import Component
-from sluice.servicekit.running.loop import Loop
+from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import Links
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.web.http import Health, create_app
 from wfms.watcher.api.watches import watches_router
 from wfms.watcher.db.gauges import MEASUREMENTS
+from wfms.watcher.loops import declare_loops
 from wfms.watcher.settings import WatcherSettings
 from wfms.watcher.usecases.context import WatcherContext
-from wfms.watcher.usecases.follow_watches import FollowWatches
 
 NAME = "wfms.watcher"
 
@@ -38,11 +38,11 @@ def build(settings: WatcherSettings, *, links: Links, transport: Transport) -> S
         chains=ChainsClient(links.http("wfms.chains")),
         rules=settings.rules,
     )
-    loop = Loop("watcher.follow", FollowWatches(context), period=settings.period, metrics=metrics)
+    loops = Loops(declare_loops(context, settings), metrics)
     health = Health({"database": database.ping, "transport": transport.ping})
     app = create_app(
         NAME,
-        [watches_router(database, wake=loop.wake)],
+        [watches_router(database, wake=loops.wake)],
         health=health,
         metrics=metrics,
     )
@@ -50,8 +50,8 @@ def build(settings: WatcherSettings, *, links: Links, transport: Transport) -> S
         Migrator(settings.database_url, "wfms.watcher.db.migrations"),
         database,
         OutboxRelay(database, transport, metrics, keep=timedelta(seconds=settings.keep_sent)),
-        WakeConsumer(transport=transport, metrics=metrics, queue=WATCHER_WAKE, wake=loop.wake),
-        loop,
+        WakeConsumer(transport=transport, metrics=metrics, queue=WATCHER_WAKE, wake=loops.wake),
+        loops,
         Gauges(database, metrics, MEASUREMENTS, health=health.report),
     ]
     return Service(NAME, app, components, metrics=metrics)

@@ -1,11 +1,15 @@
-"""Periodic work: a function that runs at an interval, or earlier when it is woken.
+"""Periodic work: functions that run at an interval, or earlier when they are woken.
+
+A service declares its loops in its ``loops`` module, and ``Loops`` runs them.
 
 Correctness rests on the polling. A wake only saves waiting time.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
+from itertools import chain
 
 import structlog
 
@@ -34,7 +38,7 @@ class Loop:
     def __init__(
         self,
         name: str,
-        tick: Callable[[], Awaitable[bool]],
+        tick: Callable[[], Awaitable[object]],
         *,
         period: float,
         metrics: ServiceMetrics,
@@ -80,7 +84,7 @@ class Loop:
         while not self._stopping.is_set():
             self._wake.clear()
             try:
-                more = await self._tick()
+                more = await self._tick() is True
                 failures = 0
             except (*TRANSIENT_ERRORS, NotAvailable) as error:
                 failures += 1
@@ -112,38 +116,83 @@ class Loop:
             self._waiting = False
 
 
-def sharing_loops(
-    name: str,
-    tick: Callable[[Callable[[], None]], Awaitable[bool]],
-    *,
-    count: int,
-    period: float,
-    metrics: ServiceMetrics,
-) -> list[Loop]:
-    """Return several loops that share the same work.
+@dataclass(frozen=True, slots=True)
+class LoopDeclaration:
+    """A background loop of a service.
 
-    ``tick`` receives a function to call when it has found work: there may be more, and the next
-    loop looks too. It never wakes an earlier loop, because two loops could wake each other for ever
-    over work that has to wait. Wake one of the loops from outside with ``wake_idle``.
+    Attributes:
+        name: The name in logs and metrics.
+        period: Seconds between two rounds without a wake-up.
+        function: One round. If it returns True, there is more work, and the next round starts at
+            once.
+        count: The number of loops that share the work. If it is set, or ``wakes`` is, the function
+            gets ``on_found``, which it calls when it has found work.
+        wakes: The names of loops that may have work as soon as this one has found work.
     """
-    loops: list[Loop] = []
 
-    def help_with(number: int) -> Callable[[], None]:
-        return lambda: wake_idle(loops[number + 1 :])
-
-    loops += [
-        Loop(f"{name}.{number}", partial(tick, help_with(number)), period=period, metrics=metrics)
-        for number in range(count)
-    ]
-    return loops
+    name: str
+    period: float
+    function: Callable[..., Awaitable[object]]
+    _: KW_ONLY
+    count: int | None = None
+    wakes: tuple[str, ...] = ()
 
 
-def wake_idle(loops: Sequence[Loop]) -> None:
-    """Wake the first idle loop, and make busy loops look again when their tick ends.
+class Loops:
+    """Component that runs the loops of a service.
 
-    A busy loop may hold the changed object, which the others cannot see, and may have read it too
-    early.
+    Loops that share work wake each other forwards only: two loops could otherwise wake each other
+    for ever over work that has to wait.
     """
+
+    def __init__(self, declarations: Iterable[LoopDeclaration], metrics: ServiceMetrics) -> None:
+        self._metrics = metrics
+        self.by_name = {one.name: self._make(one) for one in declarations}
+
+    def __iter__(self) -> Iterator[Loop]:
+        return chain.from_iterable(self.by_name.values())
+
+    def wake(self, *names: str) -> None:
+        """Make loops look for work now: the named ones, or all.
+
+        Of loops that share work, an idle one is woken, and busy ones look again afterwards. A busy
+        loop may hold the changed object, which the others cannot see, and may have read it too
+        early.
+        """
+        for name in names or self.by_name:
+            _wake_idle(self.by_name[name])
+
+    async def start(self) -> None:
+        """Start all loops."""
+        for loop in self:
+            await loop.start()
+
+    async def stop(self) -> None:
+        """Stop all loops at the same time."""
+        await asyncio.gather(*(loop.stop() for loop in self))
+
+    def _make(self, declared: LoopDeclaration) -> list[Loop]:
+        def make(name: str, tick: Callable[[], Awaitable[object]]) -> Loop:
+            return Loop(name, tick, period=declared.period, metrics=self._metrics)
+
+        if declared.count is None and not declared.wakes:
+            return [make(declared.name, declared.function)]
+        return [
+            make(
+                declared.name if declared.count is None else f"{declared.name}.{number}",
+                partial(declared.function, on_found=partial(self._on_found, declared, number)),
+            )
+            for number in range(declared.count or 1)
+        ]
+
+    def _on_found(self, declared: LoopDeclaration, number: int) -> None:
+        """Wake the loops that may have work because one of the declared loops has found some."""
+        _wake_idle(self.by_name[declared.name][number + 1 :])
+        if declared.wakes:
+            self.wake(*declared.wakes)
+
+
+def _wake_idle(loops: Sequence[Loop]) -> None:
     idle = [loop for loop in loops if loop.idle]
     for loop in loops:
         if loop not in idle[1:]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from dms.loops.workers import delete_once
+from dms.loops import delete_once
 from dms.wiring import make_context as dms_context
 from sluice.clients.operator import OperatorClient
 from sluice.contracts.chains.chains import Chain

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from dms.loops.workers import delete_once, sweep_once
+from dms.loops import delete_once, sweep_once
 from dms.usecases.removal import remove_copies as removing
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType

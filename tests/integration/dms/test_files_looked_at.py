@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dms.loops.workers import delete_once
+from dms.loops import delete_once
 from dms.usecases.files.register_files import register_files
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.messages import RegisterFiles

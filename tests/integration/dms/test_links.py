@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dms.loops.workers import delete_once, sweep_once, upload_once
+from dms.loops import delete_once, sweep_once, upload_once
 from sluice.contracts.common.problems import Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.data.datasets import NewDataset, NewFile

@@ -1,6 +1,6 @@
 """Storages are listed with their free space and number of data sets."""
 
-from dms.loops.workers import delete_once
+from dms.loops import delete_once
 from sluice.contracts.common.states import DatasetType, StorageType
 from sluice.contracts.data.datasets import NewStorage
 from tests.integration.dms.conftest import Dms

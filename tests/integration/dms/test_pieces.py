@@ -6,7 +6,7 @@ import hashlib
 import pytest
 
 from dms.domain.places import Root
-from dms.loops.workers import delete_once
+from dms.loops import delete_once
 from dms.usecases.files.file_work import FileWork
 from sluice.contracts.common.naming import file_key
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable

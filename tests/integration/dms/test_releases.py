@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dms.loops.workers import delete_once, sweep_once
+from dms.loops import delete_once, sweep_once
 from dms.usecases.removal import remove_released as removing
 from dms.usecases.removal.remove_released import remove_released
 from sluice.contracts.common.problems import NotFound, Unprocessable

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 
 from dms.db.gauges import MEASUREMENTS
-from dms.loops.workers import upload_once
+from dms.loops import upload_once
 from dms.usecases.storages.measure_storages import measurements
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import DatasetState, StorageType

@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from dms.loops.workers import delete_once, upload_once
+from dms.loops import delete_once, upload_once
 from sluice.contracts.common.states import DatasetState, StorageType
 from sluice.contracts.messages import UploadDataset
 from tests.integration.dms.conftest import Dms

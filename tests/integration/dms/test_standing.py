@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from dms.loops.workers import delete_once, sweep_once
+from dms.loops import delete_once, sweep_once
 from dms.usecases.append_only.collect_files import collect_files
 from dms.usecases.append_only.cut_slice import cut_slice
 from dms.usecases.datasets.close_dataset import close_complete

@@ -11,7 +11,7 @@ import pytest
 
 from dms.db.storages import insert_storage, lock_storages, set_enabled
 from dms.domain.storage_errors import StorageRefused
-from dms.loops.workers import delete_once, upload_once
+from dms.loops import delete_once, upload_once
 from dms.usecases.storages.enable_storage import enable_storage
 from dms.usecases.storages.register_storage import register_storage
 from dms.usecases.storages.watch_storages import StorageMonitor

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 
-from dms.loops.workers import delete_once, sweep_once, upload_once
+from dms.loops import delete_once, sweep_once, upload_once
 from dms.usecases.uploads import upload_dataset as uploading
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from dms.loops.workers import delete_once
+from dms.loops import delete_once
 from dms.usecases.storages.watch_water_marks import set_marks, watch_water_marks
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.common.states import DatasetType, StorageType

@@ -19,7 +19,7 @@ from sluice.contracts.chains.attention import Notice, NoticeSeverity
 from sluice.contracts.chains.intake import Unmatched
 from tests.integration.operator.conftest import Operator, operating
 from tests.waiting import eventually
-from wfms.operator.monitoring.loops.notify import AppriseNotifier
+from wfms.operator.monitoring.usecases.apprise_notifier import AppriseNotifier
 from wfms.operator.monitoring.usecases.notify_people import (
     MAX_LINES,
     Notification,

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dms.loops.workers import delete_once
+from dms.loops import delete_once
 from dms.wiring import make_context
 from sluice.contracts.common.problems import Conflict, NotAvailable, Unprocessable
 from sluice.contracts.common.states import ChainState, DatasetState

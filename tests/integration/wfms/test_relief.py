@@ -1,6 +1,8 @@
 """Tasks that free space on a filling input storage are ranked higher, with the real DMS."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -11,13 +13,14 @@ from sluice.contracts.data.datasets import WaterMarks
 from sluice.contracts.jobs.tasks import Boosts
 from sluice.contracts.templates.plan import Retention
 from sluice.servicekit.messages.queue_topology import sluice_topology
-from sluice.servicekit.running.loop import Loop
+from sluice.servicekit.running.loop import Loops
 from sluice.servicekit.transport.open import open_transport
 from tests.integration.wfms.world import World
 from tests.unit.wfms.chains.plans import DELETE_ALL, three_steps
 from tests.waiting import eventually
 from wfms.chains.settings import ChainsSettings
-from wfms.chains.usecases.relieve_storages import RelieveStorages
+from wfms.chains.usecases.context import ReliefState
+from wfms.chains.usecases.relieve_storages import relieve_storages
 from wfms.chains.wiring import build
 
 KEEPS = Retention(input="keep")
@@ -32,8 +35,9 @@ async def running(world: World, name: str, *, retention: Retention = DELETE_ALL)
     return chain
 
 
-def relief(world: World) -> RelieveStorages:
-    return RelieveStorages(replace(world.chains_context, relief_rank=7.0))
+def relief(world: World) -> Callable[[], Awaitable[None]]:
+    context = replace(world.chains_context, relief_rank=7.0, relief=ReliefState())
+    return partial(relieve_storages, context)
 
 
 def raised(world: World, boosts: Boosts) -> list[str]:
@@ -93,7 +97,8 @@ async def test_outage_of_a_service_changes_no_ranks(world: World) -> None:
 async def test_wms_of_the_previous_release_gets_no_requests(world: World) -> None:
     await running(world, "a")
     world.wms.knows_boosts = False
-    assert await relief(world)() is False
+    await relief(world)()
+    assert world.wms.boosts == []
 
 
 async def test_relief_rank_0_lowers_ranks_that_were_raised_before(world: World) -> None:
@@ -105,11 +110,8 @@ async def test_relief_rank_0_lowers_ranks_that_were_raised_before(world: World) 
     url = world.databases["wfms.chains"].url
     settings = ChainsSettings(database_url=url, broker_url=url, relief_rank=0)
     service = build(settings, links=world.links, transport=open_transport(url, sluice_topology()))
-    (loop,) = (
-        part
-        for part in service.components
-        if isinstance(part, Loop) and part.name == "chains.relieve_storages"
-    )
+    [loops] = [part for part in service.components if isinstance(part, Loops)]
+    [loop] = loops.by_name["chains.relieve_storages"]
     await loop.start()
 
     async def told() -> bool:

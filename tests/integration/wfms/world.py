@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 import httpx
 from fastapi import APIRouter
 
-from dms.loops.workers import upload_once
+from dms.loops import upload_once
 from dms.settings import DmsSettings
 from dms.usecases.datasets.close_dataset import close_complete
 from dms.usecases.datasets.request_deletion import apply_deletion
@@ -62,7 +62,7 @@ from wfms.chains.usecases.delete_dataset import delete_requested
 from wfms.chains.usecases.delete_outputs import delete_outputs
 from wfms.chains.usecases.expire_rerun_data import expire_rerun_data
 from wfms.chains.usecases.hand_over_releases import hand_over_releases
-from wfms.chains.usecases.start_steps import StartSteps
+from wfms.chains.usecases.start_steps import start_steps
 from wfms.chains.usecases.stop_tasks import stop_tasks
 from wfms.chains.usecases.watch_uploads import watch_uploads
 from wfms.intake.api.unmatched import unmatched_router
@@ -72,7 +72,7 @@ from wfms.intake.usecases.start_chains import start_chains
 from wfms.intake.usecases.start_due import start_due
 from wfms.watcher.api.watches import watches_router
 from wfms.watcher.usecases.context import FollowRules, WatcherContext
-from wfms.watcher.usecases.follow_watches import FollowWatches
+from wfms.watcher.usecases.follow_watches import follow_watches
 
 NONE = timedelta(0)
 SERVICES = ("wfms.chains", "wfms.watcher", "wfms.intake")
@@ -223,7 +223,7 @@ class World:
     # One tick of each loop.
 
     async def start_steps(self) -> bool:
-        return await StartSteps(self.chains_context)()
+        return await start_steps(self.chains_context)
 
     async def stop_tasks(self) -> bool:
         return await stop_tasks(self.chains_context)
@@ -251,7 +251,8 @@ class World:
             chains=self.chains,
             rules=FollowRules(hold=self.hold, unknown_after=NONE),
         )
-        return await FollowWatches(context)()
+        await follow_watches(context)
+        return False
 
     async def collect_outputs(self) -> bool:
         return await collect_outputs(self.chains_context)

@@ -6,8 +6,8 @@ from uuid import UUID
 
 from sluice.servicekit.running.lifecycle import running
 from tests.integration.wms.stage import Stage, make_task
+from wms.consumers.ready_listener import ReadyListener
 from wms.db.jobs.leases import ClaimedJob
-from wms.loops.ready_listener import ReadyListener
 from wms.usecases.context import WmsContext
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
 from wms.usecases.tasks.update_ranks import update_ranks

@@ -3,11 +3,12 @@ no loop is woken for ever."""
 
 import asyncio
 from collections.abc import Callable
+from itertools import count
 
 import pytest
 
 from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.running.loop import Loop, sharing_loops, wake_idle
+from sluice.servicekit.running.loop import LoopDeclaration, Loops
 from tests.waiting import eventually
 
 #: Seconds. This is longer than any test, so that only wakes run the loops.
@@ -36,14 +37,13 @@ class Work:
         return False
 
 
-async def started(work: Work, count: int) -> list[Loop]:
+async def started(work: Work, count: int) -> Loops:
     """Start the loops and wait until all of them are idle. These first runs do not count."""
     found, held = work.found, not work.go_on.is_set()
     work.found = False
     work.go_on.set()
-    loops = sharing_loops("work", work.tick, count=count, period=NEVER, metrics=ServiceMetrics())
-    for loop in loops:
-        await loop.start()
+    loops = Loops([LoopDeclaration("work", NEVER, work.tick, count=count)], ServiceMetrics())
+    await loops.start()
     await until(lambda: all(loop.idle for loop in loops))
     work.found, work.ticks = found, 0
     if held:
@@ -55,16 +55,11 @@ async def until(holds: Callable[[], bool]) -> None:
     await eventually(holds, seconds=5, period=0)
 
 
-async def settled(loops: list[Loop]) -> None:
+async def settled(loops: Loops) -> None:
     """Wait until all wakes have been handled."""
     for _ in range(50):
         await asyncio.sleep(0)
     assert all(loop.idle for loop in loops)
-
-
-async def stop(loops: list[Loop]) -> None:
-    for loop in loops:
-        await loop.stop()
 
 
 @pytest.mark.parametrize(("found", "ticks"), [(False, 1), (True, 3)])
@@ -74,74 +69,109 @@ async def test_wake_runs_one_loop_and_found_work_runs_each_other_loop_once(
     """With ``found`` there is always work, so that the loops could wake each other for ever."""
     work = Work(found=found)
     loops = await started(work, 3)
-    wake_idle(loops)
+    loops.wake("work")
     await until(lambda: work.ticks >= ticks)
     await settled(loops)
     assert work.ticks == ticks
-    await stop(loops)
+    await loops.stop()
 
 
 async def test_wake_during_a_run_makes_the_busy_loop_run_again() -> None:
     """The busy loop may have looked too early, and the woken loop does not see its rows."""
     work = Work(found=False, held=True)
     loops = await started(work, 3)
-    wake_idle(loops)
+    loops.wake("work")
     await until(lambda: work.at_work == 1)
-    wake_idle(loops)
+    loops.wake("work")
     await until(lambda: work.at_work == 2)
     work.go_on.set()
     await until(lambda: work.ticks >= 3)
     await settled(loops)
     assert work.ticks == 3
-    await stop(loops)
+    await loops.stop()
 
 
 async def test_two_wakes_at_the_same_time_wake_two_loops() -> None:
     work = Work(found=False, held=True)
     loops = await started(work, 3)
-    wake_idle(loops)
-    wake_idle(loops)
+    loops.wake("work")
+    loops.wake("work")
     await until(lambda: work.at_work == 2)
     work.go_on.set()
-    await stop(loops)
+    await loops.stop()
 
 
 async def test_wake_while_all_loops_are_busy_makes_each_run_again() -> None:
     work = Work(found=False, held=True)
     loops = await started(work, 2)
-    wake_idle(loops)
-    wake_idle(loops)
+    loops.wake("work")
+    loops.wake("work")
     await until(lambda: work.at_work == 2)
-    wake_idle(loops)
+    loops.wake("work")
     work.go_on.set()
     await until(lambda: all(loop.idle for loop in loops))
     assert work.ticks == 4
-    await stop(loops)
+    await loops.stop()
 
 
 async def test_wake_goes_to_a_loop_that_does_not_rest_after_a_failure() -> None:
-    failing, fine = asyncio.Event(), asyncio.Event()
+    failing, fine, rounds = asyncio.Event(), asyncio.Event(), count()
 
-    async def fail() -> bool:
-        failing.set()
-        raise RuntimeError("no")
-
-    async def look() -> bool:
+    async def look(on_found: Callable[[], None]) -> bool:
+        if next(rounds) == 0:
+            failing.set()
+            raise RuntimeError("no")
         fine.set()
         return False
 
-    metrics = ServiceMetrics()
-    loops = [
-        Loop("failing", fail, period=NEVER, metrics=metrics),
-        Loop("fine", look, period=NEVER, metrics=metrics),
-    ]
-    for loop in loops:
-        await loop.start()
+    loops = Loops([LoopDeclaration("work", NEVER, look, count=2)], ServiceMetrics())
+    await loops.start()
     await asyncio.gather(failing.wait(), fine.wait())
-    await until(lambda: loops[1].idle)
-    assert not loops[0].idle
+    first, second = loops
+    await until(lambda: second.idle)
+    assert not first.idle
     fine.clear()
-    wake_idle(loops)
+    loops.wake("work")
     async with asyncio.timeout(5):
         await fine.wait()
-    await stop(loops)
+    await loops.stop()
+
+
+async def test_found_work_wakes_the_declared_loops() -> None:
+    woken: list[str] = []
+
+    async def find(on_found: Callable[[], None]) -> None:
+        if woken:
+            on_found()
+
+    async def follow() -> None:
+        woken.append("followed")
+
+    loops = Loops(
+        [
+            LoopDeclaration("first", NEVER, find, wakes=("second",)),
+            LoopDeclaration("second", NEVER, follow),
+        ],
+        ServiceMetrics(),
+    )
+    await loops.start()
+    await settled(loops)
+    loops.wake("first")
+    await settled(loops)
+    assert woken == ["followed"] * 2
+    await loops.stop()
+
+
+async def test_round_that_returns_a_number_is_not_repeated() -> None:
+    """Only True means that there is more work: many functions return how much they did."""
+    work = Work(found=False)
+
+    async def look() -> int:
+        await work.tick(lambda: None)
+        return 1
+
+    loops = Loops([LoopDeclaration("work", NEVER, look)], ServiceMetrics())
+    await loops.start()
+    await settled(loops)
+    assert work.ticks == 1
+    await loops.stop()

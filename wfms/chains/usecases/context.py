@@ -33,6 +33,18 @@ class StartRules:
         return timedelta(seconds=pause_after(attempts, first=first, longest=longest))
 
 
+@dataclass(slots=True)
+class ReliefState:
+    """What this instance knows of the ranks that it has raised.
+
+    Attributes:
+        nothing_raised: Whether no rank is raised. False at first, because an earlier instance may
+            have raised ranks.
+    """
+
+    nothing_raised: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class ChainsContext:
     """The clients and settings that use cases need.
@@ -44,6 +56,7 @@ class ChainsContext:
         cancel_again: Time after which a task that has not stopped is asked again.
         relief_rank: Added to the rank of tasks that free space on storages that fill up. 0: ranks
             do not change.
+        relief: The ranks that are raised.
     """
 
     database: Database
@@ -55,3 +68,4 @@ class ChainsContext:
     keep_failed: timedelta = timedelta(0)
     cancel_again: timedelta = timedelta(seconds=5)
     relief_rank: float = 0.0
+    relief: ReliefState = field(default_factory=ReliefState)

@@ -20,61 +20,46 @@ MOST = 10_000
 _ANY = 1.0
 
 
-class RelieveStorages:
-    """The loop function that raises ranks while a storage fills up, and lowers them afterwards.
+async def relieve_storages(context: ChainsContext) -> None:
+    """Rank running tasks higher while a storage that holds their chain's input is filling up.
 
-    Several instances send the same request to the WMS.
+    Only tasks of chains that delete their input in the end are ranked higher. The DMS says
+    which storages are filling up. Several instances send the same request to the WMS.
+
+    Raises:
+        NotAvailable: The DMS or the WMS does not answer. Ranks stay as they are.
     """
+    filling = await _list_filling_storages(context) if context.relief_rank else []
+    if not filling and context.relief.nothing_raised:
+        return
+    boosts = await _make_boosts(context, filling) if filling else []
+    try:
+        answer = await context.wms.boost(Boosts(by=context.relief_rank or _ANY, boosts=boosts))
+    except NotFound:
+        log.info("relief.not_known", reason="the WMS is of the release before")
+        return
+    context.relief.nothing_raised = not boosts
+    if answer.raised or answer.lowered:
+        names = [storage.name for storage in filling]
+        log.info(
+            "relief.ranks_changed", storages=names, raised=answer.raised, lowered=answer.lowered
+        )
 
-    def __init__(self, context: ChainsContext) -> None:
-        self._database = context.database
-        self._dms = context.dms
-        self._wms = context.wms
-        self._by = context.relief_rank
-        #: False at first, because an earlier instance may have raised ranks.
-        self._nothing_raised = False
 
-    async def __call__(self) -> bool:
-        """Rank running tasks higher while a storage that holds their chain's input is filling up.
+async def _list_filling_storages(context: ChainsContext) -> list[Storage]:
+    found = await context.dms.storages(StorageType.INPUT, everything=True)
+    return [storage for storage in found if storage.filling_since is not None]
 
-        Only tasks of chains that delete their input in the end are ranked higher. The DMS says
-        which storages are filling up. Always returns False: there is nothing left to do now.
 
-        Raises:
-            NotAvailable: The DMS or the WMS does not answer. Ranks stay as they are.
-        """
-        filling = await self._filling() if self._by else []
-        if not filling and self._nothing_raised:
-            return False
-        boosts = await self._boosts(filling) if filling else []
-        try:
-            answer = await self._wms.boost(Boosts(by=self._by or _ANY, boosts=boosts))
-        except NotFound:
-            log.info("relief.not_known", reason="the WMS is of the release before")
-            return False
-        self._nothing_raised = not boosts
-        if answer.raised or answer.lowered:
-            names = [storage.name for storage in filling]
-            log.info(
-                "relief.ranks_changed", storages=names, raised=answer.raised, lowered=answer.lowered
-            )
-        return False
-
-    async def _filling(self) -> list[Storage]:
-        found = await self._dms.storages(StorageType.INPUT, everything=True)
-        return [storage for storage in found if storage.filling_since is not None]
-
-    async def _boosts(self, filling: list[Storage]) -> list[Boost]:
-        async with self._database.connection() as connection:
-            tasks = await relieving_tasks(connection, limit=MOST)
-        reasons: dict[UUID, str] = {}
-        for storage in filling:
-            there = await self._dms.on_storage(
-                storage.name, list({dataset for _, dataset in tasks})
-            )
-            reasons = {uid: reason_of(storage) for uid in there} | reasons
-        return [
-            Boost(task_uid=task, reason=reasons[dataset])
-            for task, dataset in tasks
-            if dataset in reasons
-        ]
+async def _make_boosts(context: ChainsContext, filling: list[Storage]) -> list[Boost]:
+    async with context.database.connection() as connection:
+        tasks = await relieving_tasks(connection, limit=MOST)
+    reasons: dict[UUID, str] = {}
+    for storage in filling:
+        there = await context.dms.on_storage(storage.name, list({dataset for _, dataset in tasks}))
+        reasons = {uid: reason_of(storage) for uid in there} | reasons
+    return [
+        Boost(task_uid=task, reason=reasons[dataset])
+        for task, dataset in tasks
+        if dataset in reasons
+    ]

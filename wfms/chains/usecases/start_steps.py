@@ -77,213 +77,215 @@ class NameTaken(Conflict):
         )
 
 
-class StartSteps:
-    """The loop function that starts steps.
+async def start_steps(context: ChainsContext) -> bool:
+    """Start the steps that are due, and return whether there may be more.
 
     A step becomes in progress, and its task is sent (``wms.tasks``, ``wms.readers``). It fails,
     with its chain, if another service refuses a request. It is canceled if its chain is ending.
-    Otherwise it waits, with a visible reason.
+    Otherwise it waits, with a visible reason. After a step has started, downstream steps that
+    stream its files may be starting.
     """
+    token = uuid4()
+    try:
+        async with context.database.connection() as connection:
+            claims = await steps.claim_steps(
+                connection, token, hold=context.start_rules.hold, limit=context.start_rules.batch
+            )
+        begun = await asyncio.gather(*(_start(context, claim) for claim in claims))
+    except asyncio.CancelledError:  # at a stop, another instance goes on at once
+        async with context.database.connection() as connection:
+            await steps.unclaim_steps(connection, token)
+        raise
+    return any(begun) or len(claims) == context.start_rules.batch
 
-    def __init__(self, context: ChainsContext) -> None:
-        self._database = context.database
-        self._dms = context.dms
-        self._watcher = context.watcher
-        self._rules = context.start_rules
 
-    async def __call__(self) -> bool:
-        """Start the steps that are due, and return whether there may be more.
-
-        After a step has started, downstream steps that stream its files may be starting.
-        """
-        token = uuid4()
+async def _start(context: ChainsContext, claim: StepClaim) -> bool:
+    """Start a step, and return whether it has started."""
+    with log_ids(chain=claim.chain, task=claim.task):
+        made: RegisteredDatasets = {}
         try:
-            async with self._database.connection() as connection:
-                claims = await steps.claim_steps(
-                    connection, token, hold=self._rules.hold, limit=self._rules.batch
-                )
-            begun = await asyncio.gather(*(self._start(claim) for claim in claims))
-        except asyncio.CancelledError:  # at a stop, another instance goes on at once
-            async with self._database.connection() as connection:
-                await steps.unclaim_steps(connection, token)
-            raise
-        return any(begun) or len(claims) == self._rules.batch
+            chain = await _load(context, claim)
+            start = None if chain.view.ending else await _process(context, claim, chain, made)
+            if start is None:
+                await _find_leftovers(context, claim, chain, made)
+            return await _apply(context, claim, made, start)
+        except (Unprocessable, Conflict) as refusal:
+            await _refuse(context, claim, made, refusal)
+        except ServiceError as error:
+            await _postpone(context, claim, error.detail)
+        except TRANSIENT_ERRORS as error:
+            await _postpone(context, claim, to_not_available(error).detail)
+        except Exception:
+            # Process boundary: one step must not keep the others from starting.
+            log.exception("step.start_failed", step=claim.step)
+            await _postpone(context, claim, _UNEXPECTED)
+    return False
 
-    async def _start(self, claim: StepClaim) -> bool:
-        """Start a step, and return whether it has started."""
-        with log_ids(chain=claim.chain, task=claim.task):
-            made: RegisteredDatasets = {}
-            try:
-                chain = await self._load(claim)
-                start = None if chain.view.ending else await self._process(claim, chain, made)
-                if start is None:
-                    await self._find_leftovers(claim, chain, made)
-                return await self._apply(claim, made, start)
-            except (Unprocessable, Conflict) as refusal:
-                await self._refuse(claim, made, refusal)
-            except ServiceError as error:
-                await self._postpone(claim, error.detail)
-            except TRANSIENT_ERRORS as error:
-                await self._postpone(claim, to_not_available(error).detail)
-            except Exception:
-                # Process boundary: one step must not keep the others from starting.
-                log.exception("step.start_failed", step=claim.step)
-                await self._postpone(claim, _UNEXPECTED)
-        return False
 
-    async def _load(self, claim: StepClaim) -> StoredChain:
-        async with self._database.transaction() as transaction:
-            chain = await chains.lock_chain(transaction.connection, claim.chain)
-        assert chain is not None  # noqa: S101 - steps refer to their chain in the schema
-        return chain
+async def _load(context: ChainsContext, claim: StepClaim) -> StoredChain:
+    async with context.database.transaction() as transaction:
+        chain = await chains.lock_chain(transaction.connection, claim.chain)
+    assert chain is not None  # noqa: S101 - steps refer to their chain in the schema
+    return chain
 
-    async def _process(
-        self, claim: StepClaim, chain: StoredChain, made: RegisteredDatasets
-    ) -> _Start:
-        """Choose storages, register the data sets (into ``made``) and inform the watcher."""
-        plan = chain.view.plan
-        step = plan.step(claim.step)
-        storages = await self._dms.storages(everything=True)
-        data, logs = (
-            choose_storage(kind, storages).url
-            for kind in (StorageType.INTERMEDIATE, StorageType.LOGS)
+
+async def _process(
+    context: ChainsContext, claim: StepClaim, chain: StoredChain, made: RegisteredDatasets
+) -> _Start:
+    """Choose storages, register the data sets (into ``made``) and inform the watcher."""
+    plan = chain.view.plan
+    step = plan.step(claim.step)
+    storages = await context.dms.storages(everything=True)
+    data, logs = (
+        choose_storage(kind, storages).url for kind in (StorageType.INTERMEDIATE, StorageType.LOGS)
+    )
+    urls = {port: logs if port is None else data for port in ports(plan, claim.step)}
+    await _register(context, claim, chain, urls, made)
+    step_datasets = StepDatasets(
+        sources=_datasets_of(chain, step.sources),
+        outputs={port: dataset_folder(made[port], data) for port in urls if port is not None},
+        logs=dataset_folder(made[None], logs),
+        before=_before(chain, claim.step),
+    )
+    task = make_task(
+        chain.origin, plan, step=claim.step, params=chain.params, datasets=step_datasets
+    )
+    await context.watcher.watch(
+        Watch(
+            kind=WatchKind.TASK,
+            uid=task.uid,
+            chain_uid=claim.chain,
+            step=claim.step,
+            dat_in_uid=task.main_input.dat_in_uid,
+            dat_out_uid=task.main_output.dat_out_uid,
+            log_out_uid=task.log_out_uid,
         )
-        urls = {port: logs if port is None else data for port in ports(plan, claim.step)}
-        await self._register(claim, chain, urls, made)
-        step_datasets = StepDatasets(
-            sources=_datasets_of(chain, step.sources),
-            outputs={port: dataset_folder(made[port], data) for port in urls if port is not None},
-            logs=dataset_folder(made[None], logs),
-            before=_before(chain, claim.step),
+    )
+    return _Start(task, early_released_inputs(chain.view, step, step_datasets.sources))
+
+
+async def _register(
+    context: ChainsContext,
+    claim: StepClaim,
+    chain: StoredChain,
+    urls: Folders,
+    made: RegisteredDatasets,
+) -> None:
+    async def register(port: str | None, url: str) -> None:
+        new = new_dataset(
+            chain.origin, chain.view.plan, step=claim.step, port=port, storage_url=url
         )
-        task = make_task(
-            chain.origin, plan, step=claim.step, params=chain.params, datasets=step_datasets
+        try:
+            made[port] = await context.dms.register_dataset(new)
+        except Conflict:
+            # An earlier attempt has registered it on another storage, which is used.
+            made[port] = await _known_dataset(context, new.name, claim)
+
+    answers = await asyncio.gather(
+        *(register(port, url) for port, url in urls.items()), return_exceptions=True
+    )
+    for answer in answers:
+        if isinstance(answer, BaseException):
+            raise answer
+
+
+async def _known_dataset(context: ChainsContext, name: str, claim: StepClaim) -> Dataset:
+    known = await context.dms.dataset_named(name)
+    if (
+        known is None
+        or known.state is not DatasetState.OPEN
+        or known.meta.get("chain") != str(claim.chain)
+    ):
+        raise NameTaken(name, known)
+    return known
+
+
+async def _find_leftovers(
+    context: ChainsContext, claim: StepClaim, chain: StoredChain, made: RegisteredDatasets
+) -> None:
+    """Find empty data sets of an interrupted start in the DMS, so that they are released."""
+    for port in ports(chain.view.plan, claim.step):
+        known = await context.dms.dataset_named(dataset_name(claim.chain, claim.step, port))
+        if known is not None:
+            made[port] = known
+
+
+async def _apply(
+    context: ChainsContext, claim: StepClaim, made: RegisteredDatasets, start: _Start | None
+) -> bool:
+    now = context.database.clock.now()
+    async with context.database.transaction() as transaction:
+        current = await _lock_if_still_claimed(context, transaction, claim, made)
+        if current is None:
+            return False
+        if start is None or current.ending is not None:
+            to, reason = StepState.CANCELED, current.reason
+        else:
+            to, reason = StepState.IN_PROGRESS, ""
+            _send(transaction, start, rank=current.rank)
+        await steps.move_steps(
+            transaction.connection, claim.chain, [claim.step], to=to, now=now, reason=reason
         )
-        await self._watcher.watch(
-            Watch(
-                kind=WatchKind.TASK,
-                uid=task.uid,
-                chain_uid=claim.chain,
-                step=claim.step,
-                dat_in_uid=task.main_input.dat_in_uid,
-                dat_out_uid=task.main_output.dat_out_uid,
-                log_out_uid=task.log_out_uid,
-            )
-        )
-        return _Start(task, early_released_inputs(chain.view, step, step_datasets.sources))
-
-    async def _register(
-        self, claim: StepClaim, chain: StoredChain, urls: Folders, made: RegisteredDatasets
-    ) -> None:
-        async def register(port: str | None, url: str) -> None:
-            new = new_dataset(
-                chain.origin, chain.view.plan, step=claim.step, port=port, storage_url=url
-            )
-            try:
-                made[port] = await self._dms.register_dataset(new)
-            except Conflict:
-                # An earlier attempt has registered it on another storage, which is used.
-                made[port] = await self._known_dataset(new.name, claim)
-
-        answers = await asyncio.gather(
-            *(register(port, url) for port, url in urls.items()), return_exceptions=True
-        )
-        for answer in answers:
-            if isinstance(answer, BaseException):
-                raise answer
-
-    async def _known_dataset(self, name: str, claim: StepClaim) -> Dataset:
-        known = await self._dms.dataset_named(name)
-        if (
-            known is None
-            or known.state is not DatasetState.OPEN
-            or known.meta.get("chain") != str(claim.chain)
-        ):
-            raise NameTaken(name, known)
-        return known
-
-    async def _find_leftovers(
-        self, claim: StepClaim, chain: StoredChain, made: RegisteredDatasets
-    ) -> None:
-        """Find empty data sets of an interrupted start in the DMS, so that they are released."""
-        for port in ports(chain.view.plan, claim.step):
-            known = await self._dms.dataset_named(dataset_name(claim.chain, claim.step, port))
-            if known is not None:
-                made[port] = known
-
-    async def _apply(
-        self, claim: StepClaim, made: RegisteredDatasets, start: _Start | None
-    ) -> bool:
-        now = self._database.clock.now()
-        async with self._database.transaction() as transaction:
-            current = await self._ours(transaction, claim, made)
-            if current is None:
-                return False
-            if start is None or current.ending is not None:
-                to, reason = StepState.CANCELED, current.reason
-            else:
-                to, reason = StepState.IN_PROGRESS, ""
-                _send(transaction, start, rank=current.rank)
-            await steps.move_steps(
-                transaction.connection, claim.chain, [claim.step], to=to, now=now, reason=reason
-            )
-            await advance_chain(transaction, claim.chain, now=now)
-        started = to is StepState.IN_PROGRESS
-        log.info("step.started" if started else "step.discarded", step=claim.step)
-        return started
-
-    async def _refuse(
-        self, claim: StepClaim, made: RegisteredDatasets, refusal: ServiceError
-    ) -> None:
-        now = self._database.clock.now()
-        async with self._database.transaction() as transaction:
-            if await self._ours(transaction, claim, made) is None:
-                return
-            await steps.move_steps(
-                transaction.connection,
-                claim.chain,
-                [claim.step],
-                to=StepState.FAILED,
-                now=now,
-                reason=refusal.detail,
-            )
-            sentence = f"step {claim.step} could not be started: {refusal.detail}"
-            await chains.end_chain(
-                transaction.connection, claim.chain, ChainState.FAILED, reason=sentence
-            )
-            await advance_chain(transaction, claim.chain, now=now)
-        log.error("step.refused", step=claim.step, reason=refusal.detail)
-
-    async def _postpone(self, claim: StepClaim, reason: str) -> None:
-        async with self._database.connection() as connection:
-            await steps.postpone_step(
-                connection, claim, pause=self._rules.pause(claim.attempts), reason=reason
-            )
-        log.warning("step.waits", step=claim.step, attempts=claim.attempts, reason=reason)
-
-    async def _ours(
-        self, transaction: Transaction, claim: StepClaim, made: RegisteredDatasets
-    ) -> LockedChain | None:
-        """Lock the chain, store its new data sets, and return it if the claim still holds.
-
-        If the claim has expired, another instance has the step. It may have canceled the step
-        before these data sets existed, so they are released here.
-        """
-        now = self._database.clock.now()
-        chain = await chains.lock_chain_row(transaction.connection, claim.chain)
-        for port, dataset in made.items():
-            await datasets.insert_chain_dataset(
-                transaction.connection,
-                claim.chain,
-                dataset,
-                step=claim.step,
-                port=port,
-                now=now,
-            )
-        if await steps.still_claimed(transaction.connection, claim):
-            return chain
         await advance_chain(transaction, claim.chain, now=now)
-        return None
+    started = to is StepState.IN_PROGRESS
+    log.info("step.started" if started else "step.discarded", step=claim.step)
+    return started
+
+
+async def _refuse(
+    context: ChainsContext, claim: StepClaim, made: RegisteredDatasets, refusal: ServiceError
+) -> None:
+    now = context.database.clock.now()
+    async with context.database.transaction() as transaction:
+        if await _lock_if_still_claimed(context, transaction, claim, made) is None:
+            return
+        await steps.move_steps(
+            transaction.connection,
+            claim.chain,
+            [claim.step],
+            to=StepState.FAILED,
+            now=now,
+            reason=refusal.detail,
+        )
+        sentence = f"step {claim.step} could not be started: {refusal.detail}"
+        await chains.end_chain(
+            transaction.connection, claim.chain, ChainState.FAILED, reason=sentence
+        )
+        await advance_chain(transaction, claim.chain, now=now)
+    log.error("step.refused", step=claim.step, reason=refusal.detail)
+
+
+async def _postpone(context: ChainsContext, claim: StepClaim, reason: str) -> None:
+    async with context.database.connection() as connection:
+        await steps.postpone_step(
+            connection, claim, pause=context.start_rules.pause(claim.attempts), reason=reason
+        )
+    log.warning("step.waits", step=claim.step, attempts=claim.attempts, reason=reason)
+
+
+async def _lock_if_still_claimed(
+    context: ChainsContext, transaction: Transaction, claim: StepClaim, made: RegisteredDatasets
+) -> LockedChain | None:
+    """Lock the chain, store its new data sets, and return it if the claim still holds.
+
+    If the claim has expired, another instance has the step. It may have canceled the step
+    before these data sets existed, so they are released here.
+    """
+    now = context.database.clock.now()
+    chain = await chains.lock_chain_row(transaction.connection, claim.chain)
+    for port, dataset in made.items():
+        await datasets.insert_chain_dataset(
+            transaction.connection,
+            claim.chain,
+            dataset,
+            step=claim.step,
+            port=port,
+            now=now,
+        )
+    if await steps.still_claimed(transaction.connection, claim):
+        return chain
+    await advance_chain(transaction, claim.chain, now=now)
+    return None
 
 
 def _send(transaction: Transaction, start: _Start, *, rank: float) -> None:

@@ -35,133 +35,126 @@ log = structlog.get_logger(__name__)
 PAGE = 100
 
 
-class FollowWatches:
-    """Reports watches whose task or upload has ended, and sends ``dms.deletions``.
+async def follow_watches(context: WatcherContext) -> None:
+    """Report watches whose task or upload has ended, and send ``dms.deletions``.
 
     A service that does not answer is asked again in the next round.
     """
-
-    def __init__(self, context: WatcherContext) -> None:
-        self._database = context.database
-        self._wms = context.wms
-        self._dms = context.dms
-        self._chains = context.chains
-        self._rules = context.rules
-
-    async def __call__(self) -> bool:
-        """Run one round.
-
-        Returns:
-            False: the next round starts at a wake-up or after the period.
-        """
-        token, after = uuid4(), UUID(int=0)
-        while True:
-            page: list[OpenWatch] | None = None
-            try:
-                async with self._database.connection() as connection:
-                    page = await watches.claim_watches(
-                        connection, token, hold=self._rules.hold, after=after, limit=PAGE
-                    )
-                ended = await self._find_ended(page)
-                await asyncio.gather(*(self._report(watch) for watch in ended))
-            finally:  # also when stopped during the claim: the next instance goes on at once
-                if page != []:
-                    async with self._database.connection() as connection:
-                        await watches.unclaim_watches(connection, token)
-            if len(page) < PAGE:
-                return False
-            after = page[-1].uid
-
-    async def _find_ended(self, page: Sequence[OpenWatch]) -> list[OpenWatch]:
-        """Return the watches that have ended, after storing their outcomes."""
-        running = [watch for watch in page if watch.outcome is None]
-        tasks = [watch for watch in running if watch.kind is WatchKind.TASK]
-        uploads = [watch for watch in running if watch.kind is WatchKind.UPLOAD]
-        of_tasks, of_uploads = await asyncio.gather(
-            self._task_outcomes(tasks), self._upload_outcomes(uploads)
-        )
-        if not (outcomes := of_tasks | of_uploads):
-            return [watch for watch in page if watch.outcome]
-        now = self._database.clock.now()
-        async with self._database.transaction() as transaction:
-            for uid, outcome in sorted(outcomes.items()):
-                await watches.end_watch(transaction.connection, uid, outcome, now=now)
-        return [
-            replace(watch, outcome=watch.outcome or outcomes[watch.uid])
-            for watch in page
-            if watch.outcome or watch.uid in outcomes
-        ]
-
-    async def _task_outcomes(self, tasks: Sequence[OpenWatch]) -> dict[UUID, Outcome]:
-        if not tasks:
-            return {}
+    token, after = uuid4(), UUID(int=0)
+    while True:
+        page: list[OpenWatch] | None = None
         try:
-            answer = await self._wms.tasks([watch.uid for watch in tasks], limit=PAGE)
-        except ServiceError as error:
-            log.warning("wms.no_answer", reason=error.detail)
-            return {}
-        outcomes = {
-            task.uid: outcome
-            for task in answer.tasks
-            if (outcome := task_outcome(task)) is not None
+            async with context.database.connection() as connection:
+                page = await watches.claim_watches(
+                    connection, token, hold=context.rules.hold, after=after, limit=PAGE
+                )
+            ended = await _find_ended(context, page)
+            await asyncio.gather(*(_report(context, watch) for watch in ended))
+        finally:  # also when stopped during the claim: the next instance goes on at once
+            if page != []:
+                async with context.database.connection() as connection:
+                    await watches.unclaim_watches(connection, token)
+        if len(page) < PAGE:
+            return
+        after = page[-1].uid
+
+
+async def _find_ended(context: WatcherContext, page: Sequence[OpenWatch]) -> list[OpenWatch]:
+    """Return the watches that have ended, after storing their outcomes."""
+    running = [watch for watch in page if watch.outcome is None]
+    tasks = [watch for watch in running if watch.kind is WatchKind.TASK]
+    uploads = [watch for watch in running if watch.kind is WatchKind.UPLOAD]
+    of_tasks, of_uploads = await asyncio.gather(
+        _find_task_outcomes(context, tasks), _find_upload_outcomes(context, uploads)
+    )
+    if not (outcomes := of_tasks | of_uploads):
+        return [watch for watch in page if watch.outcome]
+    now = context.database.clock.now()
+    async with context.database.transaction() as transaction:
+        for uid, outcome in sorted(outcomes.items()):
+            await watches.end_watch(transaction.connection, uid, outcome, now=now)
+    return [
+        replace(watch, outcome=watch.outcome or outcomes[watch.uid])
+        for watch in page
+        if watch.outcome or watch.uid in outcomes
+    ]
+
+
+async def _find_task_outcomes(
+    context: WatcherContext, tasks: Sequence[OpenWatch]
+) -> dict[UUID, Outcome]:
+    if not tasks:
+        return {}
+    try:
+        answer = await context.wms.tasks([watch.uid for watch in tasks], limit=PAGE)
+    except ServiceError as error:
+        log.warning("wms.no_answer", reason=error.detail)
+        return {}
+    outcomes = {
+        task.uid: outcome for task in answer.tasks if (outcome := task_outcome(task)) is not None
+    }
+    known = {task.uid for task in answer.tasks}
+    oldest = context.database.clock.now() - context.rules.unknown_after
+    for watch in tasks:
+        if watch.uid not in known and watch.created_at <= oldest:
+            outcome = await _find_unsent_outcome(context, watch)
+            if outcome is not None:
+                outcomes[watch.uid] = outcome
+    return outcomes
+
+
+async def _find_unsent_outcome(context: WatcherContext, watch: OpenWatch) -> Outcome | None:
+    try:
+        return unsent_outcome((await context.chains.task(watch.uid)).state)
+    except ServiceError as error:
+        log.warning("task.unknown", task=str(watch.uid), reason=error.detail)
+        return None
+
+
+async def _find_upload_outcomes(
+    context: WatcherContext, uploads: Sequence[OpenWatch]
+) -> dict[UUID, Outcome]:
+    if not uploads:
+        return {}
+    try:
+        known = {
+            dataset.uid: dataset
+            for dataset in await context.dms.uploads_of([watch.uid for watch in uploads])
         }
-        known = {task.uid for task in answer.tasks}
-        oldest = self._database.clock.now() - self._rules.unknown_after
-        for watch in tasks:
-            if watch.uid not in known and watch.created_at <= oldest:
-                outcome = await self._unsent_outcome(watch)
-                if outcome is not None:
-                    outcomes[watch.uid] = outcome
-        return outcomes
+    except ServiceError as error:
+        log.warning("dms.no_answer", reason=error.detail)
+        return {}
+    for watch in uploads:
+        if watch.uid not in known:
+            log.warning("upload.unknown", dataset=str(watch.uid))
+    return {
+        uid: outcome
+        for uid, dataset in known.items()
+        if (outcome := upload_outcome(dataset)) is not None
+    }
 
-    async def _unsent_outcome(self, watch: OpenWatch) -> Outcome | None:
+
+async def _report(context: WatcherContext, watch: OpenWatch) -> None:
+    outcome = watch.outcome
+    assert outcome is not None  # noqa: S101 - only ended ones come here
+    ended = TaskEnded(
+        kind=watch.kind,
+        uid=watch.uid,
+        uid_prev=watch.dat_in_uid,
+        state=final_task_state(outcome.state),
+        failed_jobs=outcome.failed_jobs,
+        reason=outcome.reason,
+    )
+    with log_ids(task=watch.uid):
         try:
-            return unsent_outcome((await self._chains.task(watch.uid)).state)
+            release = (await context.chains.task_ended(ended)).datasets
+        except NotFound as error:
+            log.error("watch.nobody_to_tell", reason=error.detail)
+            release = []
         except ServiceError as error:
-            log.warning("task.unknown", task=str(watch.uid), reason=error.detail)
-            return None
-
-    async def _upload_outcomes(self, uploads: Sequence[OpenWatch]) -> dict[UUID, Outcome]:
-        if not uploads:
-            return {}
-        try:
-            known = {
-                dataset.uid: dataset
-                for dataset in await self._dms.uploads_of([watch.uid for watch in uploads])
-            }
-        except ServiceError as error:
-            log.warning("dms.no_answer", reason=error.detail)
-            return {}
-        for watch in uploads:
-            if watch.uid not in known:
-                log.warning("upload.unknown", dataset=str(watch.uid))
-        return {
-            uid: outcome
-            for uid, dataset in known.items()
-            if (outcome := upload_outcome(dataset)) is not None
-        }
-
-    async def _report(self, watch: OpenWatch) -> None:
-        outcome = watch.outcome
-        assert outcome is not None  # noqa: S101 - only ended ones come here
-        ended = TaskEnded(
-            kind=watch.kind,
-            uid=watch.uid,
-            uid_prev=watch.dat_in_uid,
-            state=final_task_state(outcome.state),
-            failed_jobs=outcome.failed_jobs,
-            reason=outcome.reason,
-        )
-        with log_ids(task=watch.uid):
-            try:
-                release = (await self._chains.task_ended(ended)).datasets
-            except NotFound as error:
-                log.error("watch.nobody_to_tell", reason=error.detail)
-                release = []
-            except ServiceError as error:
-                log.warning("watch.report_waits", reason=error.detail)
-                return
-            async with self._database.transaction() as transaction:
-                await watches.mark_reported(transaction.connection, watch.uid)
-                await request_deletions(transaction, release, database=self._database)
-            log.info("watch.reported", state=outcome.state, released=len(release))
+            log.warning("watch.report_waits", reason=error.detail)
+            return
+        async with context.database.transaction() as transaction:
+            await watches.mark_reported(transaction.connection, watch.uid)
+            await request_deletions(transaction, release, database=context.database)
+        log.info("watch.reported", state=outcome.state, released=len(release))

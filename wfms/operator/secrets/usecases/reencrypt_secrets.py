@@ -2,7 +2,7 @@
 
 import structlog
 
-from sluice.servicekit.sealing import Unsealable
+from sluice.servicekit.sealing import NoKey, Unsealable
 from wfms.operator.context import OperatorContext
 from wfms.operator.secrets.db import secrets
 from wfms.operator.secrets.domain.secrets import sealed_as
@@ -13,10 +13,7 @@ log = structlog.get_logger(__name__)
 async def reencrypt_secrets(context: OperatorContext) -> None:
     """Encrypt with the first key all secrets that were encrypted with another key.
 
-    Secrets that no key decrypts are logged and stay unchanged.
-
-    Raises:
-        NoKey: There are secrets and no key.
+    Without a key, and for secrets that no key decrypts, only the reason is logged.
     """
     async with context.database.connection() as connection:
         found = await secrets.all_secrets(connection)
@@ -25,8 +22,12 @@ async def reencrypt_secrets(context: OperatorContext) -> None:
             what = sealed_as(secret.name, secret.version)
             try:
                 text = context.sealer.open(secret.sealed, what=what)
+                sealed = context.sealer.seal(text, what=what)
+            except NoKey as error:
+                log.warning("secret.no_key", reason=error.detail)
+                return
             except Unsealable as error:
                 log.error("secret.not_readable", reason=error.detail)
                 continue
-            await secrets.reseal(connection, secret, context.sealer.seal(text, what=what))
+            await secrets.reseal(connection, secret, sealed)
             log.info("secret.sealed_anew", secret=secret.name, version=secret.version)

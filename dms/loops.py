@@ -1,7 +1,7 @@
-"""Loops that work on files.
+"""The background loops of the DMS.
 
-Each loop takes one data set, or some released files, at a time. Several loops and several
-instances share the work.
+Each loop that works on files takes one data set, or some released files, at a time. Several loops
+and several instances share the work.
 """
 
 from collections.abc import Awaitable, Callable
@@ -10,19 +10,18 @@ from uuid import uuid4
 
 from dms.db.claims import DatasetClaim, claim_sweep, claim_work
 from dms.db.storages import fold_usage
+from dms.settings import DmsSettings
 from dms.usecases.context import DmsContext
+from dms.usecases.datasets.close_dataset import BATCH, close_complete
 from dms.usecases.datasets.remove_dataset import remove_dataset
 from dms.usecases.removal.claimed_work import Work, work_on
 from dms.usecases.removal.remove_released import remove_released
 from dms.usecases.removal.sweep_folder import SWEPT, sweep_dataset
-from dms.usecases.storages.list_storages import Room
-from dms.usecases.storages.watch_storages import StorageMonitor
 from dms.usecases.storages.watch_water_marks import watch_water_marks
 from dms.usecases.uploads.upload_dataset import upload_dataset
 from sluice.contracts.common.states import DatasetState
 from sluice.servicekit.database import Connection, Database
-from sluice.servicekit.metrics import ServiceMetrics
-from sluice.servicekit.running.loop import Loop, no_help, sharing_loops
+from sluice.servicekit.running.loop import LoopDeclaration, no_help
 
 #: Seconds between checks of where the storages lie.
 LOOK_PERIOD = 30.0
@@ -34,7 +33,34 @@ FOLD_ABOVE = 100
 #: Seconds between checks of the watermarks.
 LEVEL_PERIOD = 5.0
 
+CLOSE, RELEASE, DELETE, UPLOAD = "dms.closer", "dms.releaser", "dms.deleter", "dms.uploader"
+_SWEEP = "dms.sweeper"
+
 Take = Callable[[Connection], Awaitable[DatasetClaim | None]]
+
+
+def declare_loops(context: DmsContext, settings: DmsSettings) -> list[LoopDeclaration]:
+    """Return the declarations of the loops."""
+    database, period, count = context.database, settings.poll_seconds, settings.workers
+    levels = partial(watch_water_marks, database, context.watch.free)
+    return [
+        LoopDeclaration(CLOSE, period, partial(close_once, database), wakes=(UPLOAD, _SWEEP)),
+        LoopDeclaration(RELEASE, period, partial(remove_released, context)),
+        LoopDeclaration(DELETE, period, partial(delete_once, context), count=count),
+        LoopDeclaration(UPLOAD, period, partial(upload_once, context), count=count),
+        LoopDeclaration(_SWEEP, period, partial(sweep_once, context)),
+        LoopDeclaration("dms.usage", FOLD_PERIOD, partial(fold_once, database)),
+        LoopDeclaration("dms.storages", LOOK_PERIOD, context.watch.look),
+        LoopDeclaration("dms.levels", LEVEL_PERIOD, levels),
+    ]
+
+
+async def close_once(database: Database, on_found: Callable[[], None] = no_help) -> bool:
+    """Close complete data sets, call ``on_found`` if there were any; return if more may exist."""
+    closed = await close_complete(database)
+    if closed:
+        on_found()
+    return closed == BATCH
 
 
 async def work_once(
@@ -85,54 +111,7 @@ async def sweep_once(context: DmsContext) -> bool:
     )
 
 
-async def fold_once(database: Database) -> bool:
+async def fold_once(database: Database) -> None:
     """Add up the recorded changes of usage if there are many."""
     async with database.connection() as connection:
         await fold_usage(connection, more_than=FOLD_ABOVE)
-    return False
-
-
-def deleters(
-    context: DmsContext, *, count: int, period: float, metrics: ServiceMetrics
-) -> list[Loop]:
-    """Create the loops that delete data sets."""
-    tick = partial(delete_once, context)
-    return sharing_loops("dms.deleter", tick, count=count, period=period, metrics=metrics)
-
-
-def uploaders(
-    context: DmsContext, *, count: int, period: float, metrics: ServiceMetrics
-) -> list[Loop]:
-    """Create the loops that upload data sets."""
-    tick = partial(upload_once, context)
-    return sharing_loops("dms.uploader", tick, count=count, period=period, metrics=metrics)
-
-
-def sweeper(context: DmsContext, *, period: float, metrics: ServiceMetrics) -> Loop:
-    """Create the loop that sweeps folders."""
-    return Loop("dms.sweeper", partial(sweep_once, context), period=period, metrics=metrics)
-
-
-def releaser(context: DmsContext, *, period: float, metrics: ServiceMetrics) -> Loop:
-    """Create the loop that removes released files."""
-    return Loop("dms.releaser", partial(remove_released, context), period=period, metrics=metrics)
-
-
-def usage_folder(database: Database, *, metrics: ServiceMetrics) -> Loop:
-    """Create the loop that adds up changes of usage."""
-    return Loop("dms.usage", partial(fold_once, database), period=FOLD_PERIOD, metrics=metrics)
-
-
-def storage_looker(watch: StorageMonitor, *, metrics: ServiceMetrics) -> Loop:
-    """Create the loop that checks where the storages lie."""
-    return Loop("dms.storages", watch.look, period=LOOK_PERIOD, metrics=metrics)
-
-
-def level_watcher(database: Database, free: Room, *, metrics: ServiceMetrics) -> Loop:
-    """Create the loop that compares storages with their watermarks."""
-    return Loop(
-        "dms.levels",
-        partial(watch_water_marks, database, free),
-        period=LEVEL_PERIOD,
-        metrics=metrics,
-    )

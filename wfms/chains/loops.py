@@ -1,0 +1,42 @@
+"""The background loops of the chain service."""
+
+from functools import partial
+
+from sluice.servicekit.running.loop import LoopDeclaration
+from wfms.chains.settings import ChainsSettings
+from wfms.chains.usecases.collect_outputs import collect_outputs
+from wfms.chains.usecases.context import ChainsContext
+from wfms.chains.usecases.delete_dataset import delete_requested
+from wfms.chains.usecases.delete_outputs import delete_outputs
+from wfms.chains.usecases.expire_rerun_data import expire_rerun_data
+from wfms.chains.usecases.hand_over_releases import hand_over_releases
+from wfms.chains.usecases.relieve_storages import relieve_storages
+from wfms.chains.usecases.start_steps import start_steps
+from wfms.chains.usecases.stop_tasks import stop_tasks
+from wfms.chains.usecases.watch_uploads import watch_uploads
+
+START_STEPS = "chains.start_steps"
+#: The loops whose work results from changes of chains.
+WORK_OF_CHANGES = {
+    START_STEPS: start_steps,
+    "chains.stop_tasks": stop_tasks,
+    "chains.watch_uploads": watch_uploads,
+    "chains.hand_over_releases": hand_over_releases,
+    "chains.delete_outputs": delete_outputs,
+    "chains.collect_outputs": collect_outputs,
+    "chains.delete_requested": delete_requested,
+}
+
+
+def declare_loops(context: ChainsContext, settings: ChainsSettings) -> list[LoopDeclaration]:
+    """Return the declarations of the loops."""
+    period, relief = settings.period, settings.relief_period
+    end_keeping = partial(expire_rerun_data, context.database)
+    return [
+        *(
+            LoopDeclaration(name, period, partial(function, context))
+            for name, function in WORK_OF_CHANGES.items()
+        ),
+        LoopDeclaration("chains.end_keeping", period, end_keeping),
+        LoopDeclaration("chains.relieve_storages", relief, partial(relieve_storages, context)),
+    ]

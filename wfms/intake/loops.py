@@ -1,0 +1,31 @@
+"""The background loops of the intake."""
+
+from collections.abc import Callable
+from functools import partial
+
+from sluice.servicekit.running.loop import LoopDeclaration
+from wfms.intake.settings import IntakeSettings
+from wfms.intake.usecases.context import IntakeContext
+from wfms.intake.usecases.match_datasets import match_datasets
+from wfms.intake.usecases.start_chains import start_chains
+from wfms.intake.usecases.start_due import start_due
+
+TAKE_IN, HAND_OVER = "intake.take_in", "intake.hand_over"
+#: Interval in seconds at which decisions that wait for the chain service are looked for.
+HAND_OVER_PERIOD = 1.0
+
+
+def declare_loops(context: IntakeContext, settings: IntakeSettings) -> list[LoopDeclaration]:
+    """Return the declarations of the loops."""
+    match, period = partial(_match_datasets, context), settings.period
+    return [
+        LoopDeclaration(HAND_OVER, HAND_OVER_PERIOD, partial(start_chains, context)),
+        LoopDeclaration(TAKE_IN, period, match, wakes=(HAND_OVER,)),
+        LoopDeclaration("intake.start_due", period, partial(start_due, context)),
+    ]
+
+
+async def _match_datasets(context: IntakeContext, *, on_found: Callable[[], None]) -> bool:
+    is_page_full = await match_datasets(context)
+    on_found()
+    return is_page_full

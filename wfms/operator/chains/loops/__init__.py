@@ -1,1 +1,0 @@
-"""Background loops of chains."""

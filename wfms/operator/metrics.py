@@ -1,0 +1,31 @@
+"""Gauges of the operator service."""
+
+from collections.abc import Callable
+
+from sluice.contracts.queues import QueueStatus
+from sluice.servicekit.database import Database
+from sluice.servicekit.gauges import Measurement, Rows
+from sluice.servicekit.messages.queue_admin import QueueAdmin
+
+
+def measure_queues(queues: QueueAdmin) -> list[Measurement]:
+    """Return the gauges of the queues of all services, which keep their values in an outage."""
+
+    def measure(name: str, meaning: str, number: Callable[[QueueStatus], int]) -> Measurement:
+        async def read(_: Database) -> Rows:
+            return [(queue.name, number(queue)) for queue in (await queues.queues()).queues]
+
+        return Measurement(name, meaning, read, ("queue",))
+
+    return [
+        measure(
+            "sluice_queue_waiting",
+            "Messages that wait in the queue.",
+            lambda queue: queue.waiting,
+        ),
+        measure(
+            "sluice_queue_dead",
+            "Messages nobody could handle, kept for a person.",
+            lambda queue: queue.dead,
+        ),
+    ]

@@ -1,1 +1,0 @@
-"""Background loops of the task watcher."""
