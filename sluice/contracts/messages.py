@@ -139,6 +139,12 @@ QUEUES: dict[str, frozenset[str]] = {
 
 EVENTS = frozenset({DATASET_CLOSED, TASK_ENDED})
 
+#: The number of deliveries after which an unhandled message becomes a dead letter.
+DELIVERY_LIMIT = 5
+#: Queue → its own number of deliveries. A broker that has the queue keeps the number with which the
+#: queue was declared: delete the queue there when it is empty.
+DELIVERY_LIMITS: dict[str, int] = {}
+
 #: Queue → its consumer service.
 CONSUMER: dict[str, str] = {
     WMS_TASKS: "wms",

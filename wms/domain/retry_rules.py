@@ -1,4 +1,4 @@
-"""Retry rules: what happens to a job after an attempt, one rule for each class of error."""
+"""Retry rules: what follows from a failed attempt, one rule for each class of error."""
 
 import math
 from collections.abc import Collection
@@ -24,6 +24,8 @@ class RetryRule:
         hopeless: A retry does not help.
         unless: With this word a template asks for a retry all the same.
         loss: The node's fault; several in a row quarantine the job.
+        blames_worker: A failure of this class counts against the worker in its statistics.
+        fails: The attempt counts among the failed attempts of its task.
     """
 
     counts: bool = True
@@ -34,17 +36,21 @@ class RetryRule:
     hopeless: bool = False
     unless: Hopeless | None = None
     loss: bool = False
+    blames_worker: bool = True
+    fails: bool = True
 
 
 RULES: dict[ErrorClass, RetryRule] = {
     ErrorClass.TOOL_FAILED: RetryRule(),
-    ErrorClass.TOOL_REFUSED: RetryRule(hopeless=True),
+    ErrorClass.TOOL_REFUSED: RetryRule(hopeless=True, blames_worker=False),
     ErrorClass.TOOL_TIMEOUT: RetryRule(hopeless=True, unless="tool_timeout"),
     ErrorClass.OUT_OF_MEMORY: RetryRule(memory=1.5, unless="out_of_memory"),
     ErrorClass.STAGE_IN_FAILED: RetryRule(),
     ErrorClass.CHECKSUM_MISMATCH: RetryRule(),
     ErrorClass.STAGE_OUT_FAILED: RetryRule(),
-    ErrorClass.NO_ROOM: RetryRule(counts=False, pauses=False, delay=5.0, longest=600.0),
+    ErrorClass.NO_ROOM: RetryRule(
+        counts=False, pauses=False, delay=5.0, longest=600.0, blames_worker=False, fails=False
+    ),
     ErrorClass.PILOT_LOST: RetryRule(counts=False, pauses=False, loss=True),
     ErrorClass.CANCELED: RetryRule(counts=False, pauses=False, loss=True),
     ErrorClass.INTERNAL: RetryRule(),
@@ -122,6 +128,11 @@ class RetryDecision:
     ram: int | None = None
     note: str = ""
     gpu: int | None = None
+
+
+def get_rule(error: ErrorClass | None) -> RetryRule:
+    """Return the rule of a class of error; an error without a class is one of Sluice."""
+    return RULES[error or ErrorClass.INTERNAL]
 
 
 def after_success(history: History) -> RetryDecision:

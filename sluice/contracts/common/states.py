@@ -160,22 +160,23 @@ class AttemptPhase(StrEnum):
 
 
 class ErrorClass(StrEnum):
-    """Why an attempt did not succeed."""
+    """Why an attempt did not succeed. What follows is in ``wms/domain/retry_rules.py``."""
 
+    #: the tool exited with a code that is no success
     TOOL_FAILED = "tool_failed"
     #: the tool cannot succeed with this input, as by its permanentFailCodes: a retry does not help
     TOOL_REFUSED = "tool_refused"
-    TOOL_TIMEOUT = "tool_timeout"
-    OUT_OF_MEMORY = "out_of_memory"
-    STAGE_IN_FAILED = "stage_in_failed"
-    CHECKSUM_MISMATCH = "checksum_mismatch"
-    STAGE_OUT_FAILED = "stage_out_failed"
+    TOOL_TIMEOUT = "tool_timeout"  #: the tool ran longer than its time limit
+    OUT_OF_MEMORY = "out_of_memory"  #: the job used more memory than it requested
+    STAGE_IN_FAILED = "stage_in_failed"  #: an input could not be read
+    CHECKSUM_MISMATCH = "checksum_mismatch"  #: an input has changed
+    STAGE_OUT_FAILED = "stage_out_failed"  #: an output could not be written, or is missing
     #: a storage or the disk of the node was full: a transient error, not a fault of the job
     NO_ROOM = "no_room"
     #: its pilot was lost, or its node ran out of memory while the job kept to its request
     PILOT_LOST = "pilot_lost"
-    CANCELED = "canceled"
-    INTERNAL = "internal"
+    CANCELED = "canceled"  #: somebody canceled the job
+    INTERNAL = "internal"  #: an error of Sluice
 
 
 class PilotState(StrEnum):

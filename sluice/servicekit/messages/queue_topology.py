@@ -1,6 +1,6 @@
 """The queues of the contracts as a topology of the transport."""
 
-from sluice.contracts.messages import EVENTS, QUEUES
+from sluice.contracts.messages import DELIVERY_LIMIT, DELIVERY_LIMITS, EVENTS, QUEUES
 from sluice.servicekit.transport.base import Queue, Topology
 
 #: The maximum number of waiting wake-ups. One has the same effect as many.
@@ -15,6 +15,7 @@ def sluice_topology() -> Topology:
 
 
 def _queue(name: str, types: frozenset[str]) -> Queue:
+    deliveries = DELIVERY_LIMITS.get(name, DELIVERY_LIMIT)
     if types <= EVENTS:
-        return Queue(name, events=types, limit=_MAX_WAKES, wakes=True)
-    return Queue(name, events=types & EVENTS)
+        return Queue(name, types, deliveries, limit=_MAX_WAKES, wakes=True)
+    return Queue(name, types & EVENTS, deliveries)

@@ -7,8 +7,6 @@ delivered as often as its queue allows without an answer. Both transports follow
 from dataclasses import dataclass
 from datetime import datetime
 
-#: The default number of deliveries before a message is a dead letter (``Queue``).
-DELIVERY_LIMIT = 5
 #: The maximum number of characters of a reason. All headers of a RabbitMQ message must fit into one
 #: frame.
 LONGEST_REASON = 2000

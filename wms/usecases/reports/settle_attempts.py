@@ -20,6 +20,7 @@ from wms.db.ready_channel import notify_ready
 from wms.db.tasks.task_cache import KnownTask
 from wms.db.tasks.tasks import LockedTask
 from wms.domain.failure_text import failure_text
+from wms.domain.retry_rules import get_rule
 from wms.domain.splitting.tree_merge import level_of, part_of
 from wms.domain.task_completion import JobCounts, TaskEnding, ending
 from wms.domain.transitions import JOB_MOVES
@@ -155,7 +156,7 @@ def _ends(
     for attempt in attempts:
         job, work = attempt.job, works[attempt.job.task_uid]
         if attempt.outcome is AttemptOutcome.FAILED:
-            if attempt.error not in {ErrorClass.TOOL_REFUSED, ErrorClass.NO_ROOM}:
+            if get_rule(attempt.error).blames_worker:
                 yield AttemptEnd(work, job.pilot, None)
         elif attempt.outcome is AttemptOutcome.LOST:
             if job.started_at is not None and (work, job.pilot) not in vanished:
@@ -260,7 +261,7 @@ class _Change:
             change.failed_attempts += (
                 attempt.outcome in _UNSUCCESSFUL
                 and not attempt.is_beside
-                and attempt.error is not ErrorClass.NO_ROOM
+                and get_rule(attempt.error).fails
             )
             if attempt.verdict.state is JobState.FAILED:
                 change.errors[(attempt.error or ErrorClass.INTERNAL).value] += 1

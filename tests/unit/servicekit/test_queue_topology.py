@@ -1,0 +1,25 @@
+"""The topology has the queues of the contracts, each with its delivery limit."""
+
+import pytest
+
+from sluice.contracts.messages import (
+    DELIVERY_LIMIT,
+    DELIVERY_LIMITS,
+    DMS_FILES,
+    INTAKE_WAKE,
+    QUEUES,
+)
+from sluice.servicekit.messages.queue_topology import sluice_topology
+
+
+@pytest.mark.parametrize("queue", [DMS_FILES, INTAKE_WAKE])
+def test_own_delivery_limit_of_a_queue_replaces_the_common_one(
+    queue: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(DELIVERY_LIMITS, queue, 9)
+    limits = {name: one.delivery_limit for name, one in sluice_topology().queues.items()}
+    assert limits == {**dict.fromkeys(QUEUES, DELIVERY_LIMIT), queue: 9}
+
+
+def test_delivery_limits_are_those_of_known_queues() -> None:
+    assert DELIVERY_LIMITS.keys() <= QUEUES.keys()
