@@ -50,9 +50,9 @@ from wms.domain.scheduling.rank import RankWeights
 from wms.loops import SPLIT, declare_loops
 from wms.settings import WmsSettings
 from wms.usecases.context import WmsContext, WmsRules
-from wms.usecases.leasing.give_secrets import GiveSecrets
+from wms.usecases.leasing.give_secrets import give_secrets
 from wms.usecases.pilots.known_pilots import PilotAuthenticator, RevokedSites
-from wms.usecases.reports.check_outputs import CheckOutputs
+from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.tasks.check_schedulability import list_unschedulable
 
 #: Routers that need only the context.
@@ -85,7 +85,7 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
         database,
         terms=_terms(settings),
         launchable=_launchable(settings),
-        look_at_outputs=_look_at_outputs(settings, dms),
+        output_check=_output_check(settings, dms),
         rank_weights=_rank_weights(settings),
         policy=policy_of(settings.placement, every=settings.placement_period),
     )
@@ -93,11 +93,10 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
     wake = partial(loops.wake, SPLIT)
     context.signal.wake_splitting = wake
     health = Health({"database": database.ping, "transport": transport.ping})
-    give_secrets = GiveSecrets(
-        context, OperatorClient(links.http("wfms.operator")), Sealer(settings.encryption_keys)
-    )
+    operator, sealer = OperatorClient(links.http("wfms.operator")), Sealer(settings.encryption_keys)
+    give = partial(give_secrets, context, operator, sealer)
     tokens, revoked = _pilot_tokens(settings), RevokedSites(database)
-    for_pilots = pilot_protocol_router(context, dms, give_secrets, tokens=tokens, revoked=revoked)
+    for_pilots = pilot_protocol_router(context, dms, give, tokens=tokens, revoked=revoked)
     own = [quotas_router(database, WAITING), audit_router(database)]
     routers = [*(make(context) for make in ROUTERS), for_pilots, *own]
     return Service(
@@ -186,9 +185,9 @@ def _terms(settings: WmsSettings) -> WmsRules:
     )
 
 
-def _look_at_outputs(settings: WmsSettings, dms: DmsClient) -> CheckOutputs | None:
+def _output_check(settings: WmsSettings, dms: DmsClient) -> OutputCheck | None:
     how = settings.look_at_outputs
-    return None if how == "no" else CheckOutputs(dms, content=how == "content")
+    return None if how == "no" else OutputCheck(dms, content=how == "content")
 
 
 def _launchable(settings: WmsSettings) -> list[PilotNode] | None:

@@ -14,9 +14,10 @@ from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.queue_admin import QueueAdmin
 from sluice.servicekit.sealing import Sealer
-from wfms.operator.identity.usecases.change_accounts import ChangeAccounts
 from wfms.operator.identity.usecases.device_login import DeviceLogins
 from wfms.operator.identity.usecases.known_people import AccountAuthenticator
+from wfms.operator.identity.usecases.passwords import Passwords
+from wfms.operator.identity.usecases.sign_in import PasswordSignIn
 from wfms.operator.templates.usecases.compile_files import Compiler
 
 
@@ -47,7 +48,8 @@ class OperatorContext:
     queues: QueueAdmin
     sealer: Sealer
     people: AccountAuthenticator
-    accounts: ChangeAccounts
+    passwords: Passwords
+    password_sign_in: PasswordSignIn
     logins: DeviceLogins
     others: Mapping[str, httpx.AsyncClient]
     audits: Mapping[str, AuditClient]

@@ -30,7 +30,6 @@ from sluice.servicekit.web.http import Health
 from wfms.operator.context import OperatorContext
 from wfms.operator.gateway.api.app import create_application
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.identity.usecases.change_accounts import ChangeAccounts
 from wfms.operator.identity.usecases.device_login import DeviceLogins
 from wfms.operator.identity.usecases.known_people import AccountAuthenticator
 from wfms.operator.identity.usecases.openid_provider import OpenIdProvider
@@ -101,7 +100,7 @@ def make_context(
         if service.audited and service is not CallingService.OPERATOR
     }
     passwords = Passwords()
-    desk = PasswordSignIn(database, passwords)
+    sign_in = PasswordSignIn(database, passwords)
     return OperatorContext(
         database=database,
         compiler=Compiler(),
@@ -112,8 +111,9 @@ def make_context(
         ask=AskClient(others["wfms.ask"]),
         queues=QueueAdmin(transport),
         sealer=Sealer(settings.encryption_keys),
-        people=AccountAuthenticator(database, desk, _own_token(settings)),
-        accounts=ChangeAccounts(database, passwords, desk),
+        people=AccountAuthenticator(database, sign_in, _own_token(settings)),
+        passwords=passwords,
+        password_sign_in=sign_in,
         logins=DeviceLogins(database),
         others=others,
         audits={service: AuditClient(http) for service, http in others.items()},

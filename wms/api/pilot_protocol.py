@@ -5,7 +5,7 @@ write JSON directly.
 """
 
 import time
-from typing import Annotated
+from typing import Annotated, Protocol
 from uuid import UUID
 
 import orjson
@@ -36,7 +36,6 @@ from sluice.servicekit.web.http import api_router, errors
 from wms.api.raw_body import parsed, schema_of
 from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.context import WmsContext
-from wms.usecases.leasing.give_secrets import GiveSecrets
 from wms.usecases.leasing.lease_jobs import LeaseResult, lease_jobs
 from wms.usecases.leasing.renew_leases import renew_leases
 from wms.usecases.limits.list_storage_urls import list_storage_urls
@@ -44,6 +43,14 @@ from wms.usecases.pilots.known_pilots import RevokedSites
 from wms.usecases.pilots.register_pilot import register_pilot
 from wms.usecases.pilots.sign_off_pilot import sign_off_pilot
 from wms.usecases.reports.report_attempts import report_attempts
+
+
+class GiveSecrets(Protocol):
+    """Gives a pilot the secrets of a job that it has leased."""
+
+    async def __call__(self, *, pilot: UUID, job: JobToken) -> SecretValues:
+        """Return the secrets."""
+        ...
 
 
 def pilot_protocol_router(
@@ -161,7 +168,7 @@ def _add_secrets(router: APIRouter, give_secrets: GiveSecrets) -> None:
     @allow(Other.PILOT)
     async def secrets(uid: UUID, body: JobToken) -> Response:
         """Return the secrets of a job that the pilot has leased; they are for the tool only."""
-        answer = _json((await give_secrets(uid, body)).model_dump_json().encode())
+        answer = _json((await give_secrets(pilot=uid, job=body)).model_dump_json().encode())
         answer.headers["Cache-Control"] = "no-store"
         return answer
 

@@ -19,7 +19,7 @@ from wms.metrics import WmsMetrics
 from wms.usecases.leasing.other_workers import OtherWorkers
 from wms.usecases.leasing.trust_workers import WorkerTrouble
 from wms.usecases.reports.attempt_end_buffer import AttemptEndBuffer
-from wms.usecases.reports.check_outputs import CheckOutputs
+from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.ttl_cache import TtlCache
 from wms.usecases.work_signal import WorkSignal
 
@@ -80,6 +80,6 @@ class WmsContext:
     #: The placement policy of warm workers.
     policy: Policy = field(default_factory=RewardRate)
     #: None: outputs are accepted as pilots report them.
-    look_at_outputs: CheckOutputs | None = None
+    output_check: OutputCheck | None = None
     #: Nodes that can be launched in addition to the present ones; None if not configured.
     launchable: Sequence[PilotNode] | None = None

@@ -35,7 +35,7 @@ from wms.db.jobs.job_pages import ASKED, JobQuery
 from wms.db.tasks.quotas import WAITING
 from wms.db.tasks.tasks import lock_tasks
 from wms.usecases.leasing.explain import explain_job, explain_task
-from wms.usecases.reports.check_outputs import CheckOutputs
+from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.reports.list_human_tasks import list_human_jobs, list_human_tasks
 from wms.usecases.reports.retry_jobs import retry_task
 from wms.usecases.reports.take_answers import take_answers
@@ -205,8 +205,8 @@ async def test_answer_file_outside_the_output_folder_is_refused_without_changes(
 
 async def test_answer_file_must_exist_when_the_answer_comes(asking: Asking) -> None:
     context = asking.stage.context
-    look = CheckOutputs(asking.dms, content=True)
-    asking.stage = Stage(replace(context, look_at_outputs=look), asking.stage.tasks)
+    check = OutputCheck(asking.dms, content=True)
+    asking.stage = Stage(replace(context, output_check=check), asking.stage.tasks)
     task = await asking.task(files=1)
     [job] = await asking.jobs(task)
     given = answered(task, job, data=b"{}")

@@ -12,7 +12,7 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import ErrorClass, JobState, ReportAnswer
 from sluice.contracts.pilots.pilots import OutputFile
 from tests.integration.wms.stage import Stage, make_task
-from wms.usecases.reports.check_outputs import CheckOutputs
+from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.tasks.read_tasks import read_job
 
 DATA = b"a picture"
@@ -20,8 +20,8 @@ SUM = f"sha256:{sha256(DATA).hexdigest()}"
 
 
 def looking_at(stage: Stage, dms: DmsClient, *, content: bool) -> Stage:
-    look = CheckOutputs(dms, content=content)
-    return Stage(replace(stage.context, look_at_outputs=look), stage.tasks)
+    check = OutputCheck(dms, content=content)
+    return Stage(replace(stage.context, output_check=check), stage.tasks)
 
 
 def another(path: Path) -> None:

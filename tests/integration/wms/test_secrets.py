@@ -1,6 +1,7 @@
 """Only the pilot that has a job gets its secrets, and the WMS stores none of them."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 from uuid import UUID, uuid4
 
 import httpx
@@ -21,8 +22,8 @@ from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
 from tests.integration.operator.conftest import Operator, operating
 from tests.integration.wms.stage import Stage, make_task
-from wms.api.pilot_protocol import pilot_protocol_router
-from wms.usecases.leasing.give_secrets import GiveSecrets
+from wms.api.pilot_protocol import GiveSecrets, pilot_protocol_router
+from wms.usecases.leasing.give_secrets import give_secrets
 from wms.usecases.leasing.lease_jobs import lease_jobs
 from wms.usecases.pilots.known_pilots import RevokedSites
 
@@ -50,13 +51,13 @@ async def leased(stage: Stage, pilot: UUID, **changes: object) -> tuple[Task, Jo
 
 
 def giving(stage: Stage, operator: Operator, key: str = KEY) -> GiveSecrets:
-    return GiveSecrets(stage.context, operator.client, Sealer(SecretStr(key)))
+    return partial(give_secrets, stage.context, operator.client, Sealer(SecretStr(key)))
 
 
 async def test_pilot_that_has_the_job_gets_its_secrets(stage: Stage, operator: Operator) -> None:
     pilot, give = await stage.add_pilot(), giving(stage, operator)
     _, job = await leased(stage, pilot)
-    values = (await give(pilot, job)).values
+    values = (await give(pilot=pilot, job=job)).values
     assert {port: value.get_secret_value() for port, value in values.items()} == {"key": VALUE}
 
 
@@ -70,20 +71,20 @@ async def test_other_pilots_and_ended_leases_get_no_secrets(
     )
     _, job = await leased(stage, pilot)
     with pytest.raises(NotFound):
-        await give(uuid4(), job)
+        await give(pilot=uuid4(), job=job)
     for who, token in (
         (other, job),
         (pilot, JobToken(id=job.id, attempt=job.attempt + 1)),
         (pilot, JobToken(id=job.id + 1, attempt=1)),
     ):
         with pytest.raises(Conflict, match="is not, or no longer, this pilot's"):
-            await give(who, token)
+            await give(pilot=who, job=token)
     for change in ("lease_until = now() - interval '1 s'", "stop_attempt = attempt"):
         async with stage.database.transaction() as transaction:
             before = await transaction.connection.fetchval("SELECT lease_until FROM jobs")
             await transaction.connection.execute(f"UPDATE jobs SET {change}")  # noqa: S608
         with pytest.raises(Conflict, match="no longer"):
-            await give(pilot, job)
+            await give(pilot=pilot, job=job)
         async with stage.database.transaction() as transaction:
             await transaction.connection.execute("UPDATE jobs SET lease_until = $1", before)
 
@@ -94,13 +95,13 @@ async def test_unavailable_secret_is_refused_with_the_reason(
     pilot, give = await stage.add_pilot(), giving(stage, operator)
     _, other = await leased(stage, pilot, template="another")
     with pytest.raises(Conflict, match="is not for template 'another'"):
-        await give(pilot, other)
+        await give(pilot=pilot, job=other)
     _, job = await leased(stage, pilot)
     with pytest.raises(Conflict, match="cannot be decrypted"):
-        await giving(stage, operator, Fernet.generate_key().decode())(pilot, job)
+        await giving(stage, operator, Fernet.generate_key().decode())(pilot=pilot, job=job)
     await operator.client.remove_secret("places-api")
     with pytest.raises(Conflict, match="it was removed"):
-        await give(pilot, job)
+        await give(pilot=pilot, job=job)
 
 
 async def test_answer_with_secrets_is_neither_cached_nor_stored(

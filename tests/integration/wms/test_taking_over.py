@@ -15,7 +15,7 @@ from tests.integration.wms.catalogue import deliver, new_output
 from tests.integration.wms.stage import Stage, make_task
 from tests.integration.wms.test_splitting import Dying, Killed, accept, make_dataset
 from wms.usecases.leasing.explain import explain_job
-from wms.usecases.reports.check_outputs import CheckOutputs
+from wms.usecases.reports.check_outputs import OutputCheck
 from wms.usecases.splitting.split_task import split_waiting_tasks
 
 
@@ -91,7 +91,7 @@ async def test_jobs_whose_outputs_are_lost_run_again(twice: Twice) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"x" * kept.size)  # noqa: ASYNC240 - a temporary folder
     second = await twice.task(dat_in_uid=uid, taken_over=over(first))
-    looking = replace(twice.stage.context, look_at_outputs=CheckOutputs(twice.dms, content=False))
+    looking = replace(twice.stage.context, output_check=OutputCheck(twice.dms, content=False))
     await split_waiting_tasks(looking, twice.dms)
     status = await twice.stage.status(second)
     assert (status.finished, status.ready) == (1, 7), "jobs with lost outputs were taken over"

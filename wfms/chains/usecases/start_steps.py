@@ -140,7 +140,7 @@ async def _process(
         choose_storage(kind, storages).url for kind in (StorageType.INTERMEDIATE, StorageType.LOGS)
     )
     urls = {port: logs if port is None else data for port in ports(plan, claim.step)}
-    await _register(context, claim, chain, urls, made)
+    await _register(context, claim, chain, urls=urls, made=made)
     step_datasets = StepDatasets(
         sources=_datasets_of(chain, step.sources),
         outputs={port: dataset_folder(made[port], data) for port in urls if port is not None},
@@ -168,6 +168,7 @@ async def _register(
     context: ChainsContext,
     claim: StepClaim,
     chain: StoredChain,
+    *,
     urls: Folders,
     made: RegisteredDatasets,
 ) -> None:

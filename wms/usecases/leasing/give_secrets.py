@@ -29,41 +29,44 @@ class NotLeased(Conflict):
         )
 
 
-class GiveSecrets:
-    """Reads values from the operator service on each request and stores them nowhere."""
+async def give_secrets(
+    context: WmsContext, operator: OperatorClient, sealer: Sealer, *, pilot: UUID, job: JobToken
+) -> SecretValues:
+    """Return the secrets of a job that the pilot has leased, and record that it was seen.
 
-    def __init__(self, context: WmsContext, operator: OperatorClient, sealer: Sealer) -> None:
-        self._context = context
-        self._operator = operator
-        self._sealer = sealer
+    The values are read from the operator service and stored nowhere.
 
-    async def __call__(self, pilot: UUID, job: JobToken) -> SecretValues:
-        """Return the secrets of a job that the pilot has leased, and record that it was seen.
+    Args:
+        context: The context of the WMS.
+        operator: The client of the service that has the secrets.
+        sealer: Encrypts the request and decrypts the values.
+        pilot: The pilot that asks.
+        job: The attempt that it has leased.
 
-        Raises:
-            NotFound: The pilot has not registered.
-            NotLeased: The lease has expired, or the attempt is not the pilot's.
-            Conflict: A secret is not available.
-            NotAvailable: The operator service does not answer.
-        """
-        async with self._context.database.connection() as connection:
-            await see_pilot(connection, pilot)
-            uid = await leased_task(connection, job, pilot=pilot)
-            if uid is None:
-                raise NotLeased(job, pilot)
-            task = (await self._context.tasks.get(connection, [uid]))[uid].task
-        if not task.needs.secrets:
-            return SecretValues(values={})
-        asked = SecretsRequest(template=task.template, secrets=task.needs.secrets).model_dump_json()
-        sealed = Sealed(text=self._sealer.seal(asked, what=REQUEST).decode())
-        answer = await self._operator.open_secrets(sealed)
-        text = self._sealer.open(answer.text.encode(), what=ANSWER, seconds=IN_TIME)
-        log.info(
-            "secrets.given",
-            pilot=str(pilot),
-            job=job.id,
-            attempt=job.attempt,
-            task=str(uid),
-            secrets=sorted(map(str, task.needs.secrets.values())),
-        )
-        return SecretValues.model_validate_json(text)
+    Raises:
+        NotFound: The pilot has not registered.
+        NotLeased: The lease has expired, or the attempt is not the pilot's.
+        Conflict: A secret is not available.
+        NotAvailable: The operator service does not answer.
+    """
+    async with context.database.connection() as connection:
+        await see_pilot(connection, pilot)
+        uid = await leased_task(connection, job, pilot=pilot)
+        if uid is None:
+            raise NotLeased(job, pilot)
+        task = (await context.tasks.get(connection, [uid]))[uid].task
+    if not task.needs.secrets:
+        return SecretValues(values={})
+    asked = SecretsRequest(template=task.template, secrets=task.needs.secrets).model_dump_json()
+    sealed = Sealed(text=sealer.seal(asked, what=REQUEST).decode())
+    answer = await operator.open_secrets(sealed)
+    text = sealer.open(answer.text.encode(), what=ANSWER, seconds=IN_TIME)
+    log.info(
+        "secrets.given",
+        pilot=str(pilot),
+        job=job.id,
+        attempt=job.attempt,
+        task=str(uid),
+        secrets=sorted(map(str, task.needs.secrets.values())),
+    )
+    return SecretValues.model_validate_json(text)

@@ -1,6 +1,7 @@
 """Let the DMS check the outputs in reports before the reports count."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import structlog
@@ -22,38 +23,42 @@ NO_FAULTS: OutputFaults = MappingProxyType({})
 _AT_ONCE = 1000
 
 
-class CheckOutputs:
-    """Checks outputs; ``content``: also reads them."""
+@dataclass(frozen=True, slots=True)
+class OutputCheck:
+    """How outputs are checked; ``content``: the DMS also reads them."""
 
-    def __init__(self, dms: DmsClient, *, content: bool) -> None:
-        self._dms = dms
-        self._content = content
+    dms: DmsClient
+    content: bool
 
-    async def __call__(self, reports: Sequence[AttemptReport]) -> OutputFaults:
-        """Check the outputs of reports of success.
 
-        If the DMS does not answer or cannot check, the reports are accepted, so that no work is
-        lost.
-        """
-        named = [
-            ((report.id, report.attempt), output)
-            for report in reports
-            if report.outcome is AttemptOutcome.FINISHED
-            for output in report.outputs
+async def check_outputs(
+    check: OutputCheck | None, reports: Sequence[AttemptReport]
+) -> OutputFaults:
+    """Check the outputs of reports of success, if that is configured.
+
+    If the DMS does not answer or cannot check, the reports are accepted, so that no work is lost.
+    """
+    if check is None:
+        return NO_FAULTS
+    named = [
+        ((report.id, report.attempt), output)
+        for report in reports
+        if report.outcome is AttemptOutcome.FINISHED
+        for output in report.outputs
+    ]
+    found: dict[tuple[int, int], str] = {}
+    for start in range(0, len(named), _AT_ONCE):
+        some = named[start : start + _AT_ONCE]
+        files = [
+            StatedFile(url=output.url, size=output.size, checksum=output.checksum)
+            for _, output in some
         ]
-        found: dict[tuple[int, int], str] = {}
-        for start in range(0, len(named), _AT_ONCE):
-            some = named[start : start + _AT_ONCE]
-            files = [
-                StatedFile(url=output.url, size=output.size, checksum=output.checksum)
-                for _, output in some
-            ]
-            try:
-                faults = await self._dms.check_stated_files(files, content=self._content)
-            except NotAvailable as error:
-                log.warning("outputs.not_looked_at", reason=error.detail, files=len(files))
-                continue
-            for (key, output), fault in zip(some, faults, strict=True):
-                if fault is not None:
-                    found[key] = f"output file {quoted(output.name)} at {output.url}: {fault}"
-        return found
+        try:
+            faults = await check.dms.check_stated_files(files, content=check.content)
+        except NotAvailable as error:
+            log.warning("outputs.not_looked_at", reason=error.detail, files=len(files))
+            continue
+        for (key, output), fault in zip(some, faults, strict=True):
+            if fault is not None:
+                found[key] = f"output file {quoted(output.name)} at {output.url}: {fault}"
+    return found

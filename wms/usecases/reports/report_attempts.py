@@ -25,7 +25,7 @@ from wms.domain.tokens import possible
 from wms.usecases.context import WmsContext
 from wms.usecases.limits.give_back_quota import give_back_quota
 from wms.usecases.limits.note_room import full_storage, note_room
-from wms.usecases.reports.check_outputs import NO_FAULTS, OutputFaults
+from wms.usecases.reports.check_outputs import OutputFaults, check_outputs
 from wms.usecases.reports.decide_retry import AttemptFacts, LargestNode, attempt_verdict
 from wms.usecases.reports.settle_attempts import settle_attempts
 
@@ -47,8 +47,7 @@ async def report_attempts(
     Raises:
         NotFound: The pilot has not registered.
     """
-    look = context.look_at_outputs
-    faults = NO_FAULTS if look is None else await look(reports)
+    faults = await check_outputs(context.output_check, reports)
     while True:
         try:
             return await _report(context, pilot, reports, faults)

@@ -16,7 +16,7 @@ from wms.db.tasks.tasks import DownstreamTaskAppeared, lock_tasks_and_readers
 from wms.domain.outputs import InvalidReport, check_report, output_files
 from wms.domain.tokens import possible
 from wms.usecases.context import WmsContext
-from wms.usecases.reports.check_outputs import NO_FAULTS, OutputFaults
+from wms.usecases.reports.check_outputs import OutputFaults, check_outputs
 from wms.usecases.reports.decide_retry import AttemptFacts, attempt_verdict
 from wms.usecases.reports.settle_attempts import settle_attempts
 
@@ -43,8 +43,7 @@ async def take_answers(
     """
     given = [*map(_report, answers), *map(_refusal, refused)]
     reports = {report.id: report for report in possible(reversed(given))}
-    look = context.look_at_outputs
-    faults = NO_FAULTS if look is None else await look([*reports.values()])
+    faults = await check_outputs(context.output_check, [*reports.values()])
     while True:
         try:
             taken = await _take(context, uid, reports, faults)

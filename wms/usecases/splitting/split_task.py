@@ -107,7 +107,7 @@ async def _split(
                 dms,
                 known,
                 claim.taken_over,
-                looks=context.look_at_outputs is not None,
+                looks=context.output_check is not None,
             )
             if claim.taken_over
             else None

@@ -38,6 +38,13 @@ from sluice.servicekit.access.principal import Person
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import ADMINS, VIEWERS, Route
 from wfms.operator.identity.domain.errors import BeyondRole, TooManyTries
+from wfms.operator.identity.usecases.change_accounts import (
+    change_account,
+    change_own_password,
+    create_account,
+    create_token_with_password,
+    end_own_sessions,
+)
 from wfms.operator.identity.usecases.give_token import give_token, revoke_found_token, revoke_token
 from wfms.operator.identity.usecases.quotas import read_person_quotas, set_person_quotas
 from wfms.operator.identity.usecases.read_people import read_accounts, read_me, read_tokens
@@ -66,7 +73,6 @@ class PeopleRoutes:
     def __init__(self, context: OperatorContext) -> None:
         self._context = context
         self._database = context.database
-        self._accounts = context.accounts
         self._people = context.people
 
     def routes(self) -> list[Route]:
@@ -127,11 +133,11 @@ class PeopleRoutes:
 
     async def add(self, body: NewAccount, caller: Person) -> Account:
         """Create an account."""
-        return await self._accounts.add(body, by=caller)
+        return await create_account(self._context, body, by=caller)
 
     async def change(self, name: str, body: AccountChange, caller: Person) -> Account:
         """Change an account."""
-        return await self._accounts.change(name, body, by=caller)
+        return await change_account(self._context, name, body, by=caller)
 
     async def quotas(self, name: str, caller: Person) -> PersonQuotas:
         """Return the quotas of a person and how much of them is used."""
@@ -147,11 +153,11 @@ class PeopleRoutes:
 
     async def end_sessions(self, caller: Person) -> None:
         """End all sessions of the caller."""
-        await self._accounts.end_own_sessions(caller)
+        await end_own_sessions(self._context, caller)
 
     async def change_password(self, body: NewPassword, caller: Person) -> Account:
         """Change the password of the caller."""
-        return await self._accounts.change_own_password(caller, body)
+        return await change_own_password(self._context, caller, body)
 
     async def tokens(self, query: TokenQuery, caller: Person) -> TokenList:
         """List tokens.
@@ -178,7 +184,7 @@ class PeopleRoutes:
 
     async def sign_in(self, body: SignInWithPassword) -> NewTokenSecret:
         """Return a new token for a name and a password."""
-        return await self._accounts.token_with_password(body)
+        return await create_token_with_password(self._context, body)
 
     async def revoke_found(self, body: TokenQuestion) -> None:
         """Revoke the token that is sent."""

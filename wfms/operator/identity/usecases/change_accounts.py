@@ -16,112 +16,114 @@ from sluice.contracts.access.people import (
 from sluice.contracts.common.problems import Unprocessable
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.audit.request import tell
-from sluice.servicekit.database import Connection, Database
+from sluice.servicekit.database import Connection
+from wfms.operator.context import OperatorContext
 from wfms.operator.identity.db import people
 from wfms.operator.identity.db.person_tokens import end_sessions_of
 from wfms.operator.identity.domain.errors import OwnAccountChange, PersonExists, PersonUnknown
 from wfms.operator.identity.usecases.give_token import token_given
-from wfms.operator.identity.usecases.passwords import Passwords
-from wfms.operator.identity.usecases.sign_in import PasswordSignIn
 
 log = structlog.get_logger(__name__)
 
 
-class ChangeAccounts:
-    """Use cases that create and change accounts."""
+async def create_account(context: OperatorContext, new: NewAccount, *, by: Person) -> Account:
+    """Create an account.
 
-    def __init__(self, database: Database, passwords: Passwords, desk: PasswordSignIn) -> None:
-        self._database = database
-        self._passwords = passwords
-        self._desk = desk
+    Raises:
+        PersonExists: An account has this name.
+    """
+    password = await _hash_password(context, new.password)
+    async with context.database.transaction() as transaction:
+        made = await people.insert_person(transaction.connection, new, password=password)
+    if made is None:
+        raise PersonExists(new.name)
+    tell(person=new.name, role=new.role, groups=_names(new.groups))
+    log.info("person.added", person=new.name, role=new.role, by=by.name)
+    return made
 
-    async def add(self, new: NewAccount, *, by: Person) -> Account:
-        """Create an account.
 
-        Raises:
-            PersonExists: An account has this name.
-        """
-        password = await self._hashed(new.password)
-        async with self._database.transaction() as transaction:
-            made = await people.insert_person(transaction.connection, new, password=password)
-        if made is None:
-            raise PersonExists(new.name)
-        tell(person=new.name, role=new.role, groups=_names(new.groups))
-        log.info("person.added", person=new.name, role=new.role, by=by.name)
-        return made
+async def change_account(
+    context: OperatorContext, name: str, change: AccountChange, *, by: Person
+) -> Account:
+    """Change an account.
 
-    async def change(self, name: str, change: AccountChange, *, by: Person) -> Account:
-        """Change an account.
+    A new password, or disabling the account, ends the sessions of the person.
 
-        A new password, or disabling the account, ends the sessions of the person.
+    Raises:
+        PersonUnknown: There is no such account.
+        Unprocessable: The change is empty.
+        OwnAccountChange: Administrators may not change their own role or disable themselves.
+    """
+    if change == AccountChange():
+        raise Unprocessable("nothing is changed: give role, groups, disabled or password")
+    if name == by.name and (change.role or change.disabled):
+        raise OwnAccountChange()
+    password = await _hash_password(context, change.password)
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        changed = await people.update_person(connection, name, change, password=password)
+        if changed is not None and (password is not None or change.disabled):
+            await end_sessions_of(connection, name)
+    if changed is None:
+        raise PersonUnknown(name)
+    said = "new" if password else None
+    tell(role=change.role, disabled=change.disabled, password=said)
+    tell(groups=None if change.groups is None else _names(change.groups))
+    log.info(
+        "person.changed",
+        person=name,
+        role=change.role,
+        groups=change.groups,
+        disabled=change.disabled,
+        password=None if password is None else "new",
+        by=by.name,
+    )
+    return changed
 
-        Raises:
-            PersonUnknown: There is no such account.
-            Unprocessable: The change is empty.
-            OwnAccountChange: Administrators may not change their own role or disable themselves.
-        """
-        if change == AccountChange():
-            raise Unprocessable("nothing is changed: give role, groups, disabled or password")
-        if name == by.name and (change.role or change.disabled):
-            raise OwnAccountChange()
-        password = await self._hashed(change.password)
-        async with self._database.transaction() as transaction:
-            connection = transaction.connection
-            changed = await people.update_person(connection, name, change, password=password)
-            if changed is not None and (password is not None or change.disabled):
-                await end_sessions_of(connection, name)
-        if changed is None:
-            raise PersonUnknown(name)
-        said = "new" if password else None
-        tell(role=change.role, disabled=change.disabled, password=said)
-        tell(groups=None if change.groups is None else _names(change.groups))
-        log.info(
-            "person.changed",
-            person=name,
-            role=change.role,
-            groups=change.groups,
-            disabled=change.disabled,
-            password=None if password is None else "new",
-            by=by.name,
-        )
-        return changed
 
-    async def change_own_password(self, person: Person, new: NewPassword) -> Account:
-        """Replace the password of the person and end all their sessions.
+async def change_own_password(
+    context: OperatorContext, person: Person, new: NewPassword
+) -> Account:
+    """Replace the password of the person and end all their sessions.
 
-        Raises:
-            WrongPassword: The old password is wrong.
-            TooManyTries: There were too many attempts.
-        """
-        await self._desk.sign_in(
-            person.name, new.old.get_secret_value(), _nothing, does="says the old password"
-        )
-        return await self.change(person.name, AccountChange(password=new.new), by=person)
+    Raises:
+        WrongPassword: The old password is wrong.
+        TooManyTries: There were too many attempts.
+    """
+    await context.password_sign_in.sign_in(
+        person.name, new.old.get_secret_value(), _nothing, does="says the old password"
+    )
+    return await change_account(context, person.name, AccountChange(password=new.new), by=person)
 
-    async def end_own_sessions(self, person: Person) -> None:
-        """End all sessions of the person in every browser; tokens stay valid."""
-        async with self._database.transaction() as transaction:
-            await end_sessions_of(transaction.connection, person.name)
-        log.info("person.signed_out_everywhere", person=person.name)
 
-    async def token_with_password(self, who: SignInWithPassword) -> NewTokenSecret:
-        """Create a token for a person who signs in with a password.
+async def end_own_sessions(context: OperatorContext, person: Person) -> None:
+    """End all sessions of the person in every browser; tokens stay valid."""
+    async with context.database.transaction() as transaction:
+        await end_sessions_of(transaction.connection, person.name)
+    log.info("person.signed_out_everywhere", person=person.name)
 
-        Raises:
-            WrongPassword: The name or the password is wrong.
-            TooManyTries: There were too many attempts.
-            TooManyTokens: The person has the maximum number of tokens.
-        """
 
-        async def begin(connection: Connection, person: Person) -> NewTokenSecret:
-            return await token_given(connection, NewToken(label=who.label), by=person)
+async def create_token_with_password(
+    context: OperatorContext, who: SignInWithPassword
+) -> NewTokenSecret:
+    """Create a token for a person who signs in with a password.
 
-        return await self._desk.sign_in(who.name, who.password.get_secret_value(), begin)
+    Raises:
+        WrongPassword: The name or the password is wrong.
+        TooManyTries: There were too many attempts.
+        TooManyTokens: The person has the maximum number of tokens.
+    """
 
-    async def _hashed(self, password: SecretStr | None) -> str | None:
-        if password is None:
-            return None
-        return await self._passwords.hashed(password.get_secret_value())
+    async def begin(connection: Connection, person: Person) -> NewTokenSecret:
+        return await token_given(connection, NewToken(label=who.label), by=person)
+
+    return await context.password_sign_in.sign_in(who.name, who.password.get_secret_value(), begin)
+
+
+async def _hash_password(context: OperatorContext, password: SecretStr | None) -> str | None:
+    if password is None:
+        return None
+    return await context.passwords.hashed(password.get_secret_value())
 
 
 def _names(groups: list[str]) -> str:

@@ -25,6 +25,12 @@ from sluice.servicekit.access.principal import Person
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.access import caller
 from wfms.operator.http.bridge import Bridge
+from wfms.operator.identity.usecases.change_accounts import (
+    change_account,
+    change_own_password,
+    create_account,
+    end_own_sessions,
+)
 from wfms.operator.identity.usecases.give_token import give_token, revoke_token
 from wfms.operator.identity.usecases.quotas import read_person_quotas
 from wfms.operator.identity.usecases.read_people import read_accounts, read_me, read_tokens
@@ -38,7 +44,6 @@ class PeoplePages:
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
         self._context = context
         self._database = context.database
-        self._accounts = context.accounts
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
@@ -91,7 +96,7 @@ class PeoplePages:
 
         def change() -> None:
             new = NewPassword(old=_secret("old"), new=_secret("new"))
-            self._bridge.run(self._accounts.change_own_password(caller(), new))
+            self._bridge.run(change_own_password(self._context, caller(), new))
 
         if refused := _refused(change, self._account):
             return refused
@@ -100,7 +105,7 @@ class PeoplePages:
 
     def end_sessions(self) -> AnyResponse:
         """End all sessions of the caller."""
-        self._bridge.run(self._accounts.end_own_sessions(caller()))
+        self._bridge.run(end_own_sessions(self._context, caller()))
         return redirect(url_for("pages.overview"), 303)
 
     def give(self) -> AnyResponse:
@@ -150,7 +155,7 @@ class PeoplePages:
                 password=SecretStr(given) if given else None,
                 groups=_groups() or [],
             )
-            made = self._bridge.run(self._accounts.add(new, by=caller()))
+            made = self._bridge.run(create_account(self._context, new, by=caller()))
             flash(f"{made.name} is {made.role}.")
 
         return _refused(add, self._people) or redirect(url_for("pages.people"), 303)
@@ -168,7 +173,7 @@ class PeoplePages:
                 password=SecretStr(password) if password else None,
                 groups=_groups(),
             )
-            changed = self._bridge.run(self._accounts.change(name, new, by=caller()))
+            changed = self._bridge.run(change_account(self._context, name, new, by=caller()))
             may = f"is {changed.role}" if changed.disabled_at is None else "may do nothing any more"
             flash(f"{changed.name} {may}{', with another password' if password else ''}.")
 
