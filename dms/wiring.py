@@ -12,14 +12,13 @@ from dms.api.pieces import pieces_router
 from dms.api.runs import runs_router
 from dms.api.storages import storages_router
 from dms.consumers.commands import Wakes, queue_consumers
-from dms.db.gauges import MEASUREMENTS
 from dms.db.quotas import DATA
+from dms.gauges import declare_gauges
 from dms.loops import CLOSE, DELETE, RELEASE, UPLOAD, declare_loops
 from dms.settings import DmsSettings
 from dms.usecases.context import DmsContext
 from dms.usecases.files.file_reads import FileReads
 from dms.usecases.files.file_work import FileWork
-from dms.usecases.storages.measure_storages import measurements
 from dms.usecases.storages.watch_storages import StorageMonitor
 from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.audit.router import audit_router
@@ -87,12 +86,7 @@ def build(settings: DmsSettings, *, links: Links, transport: Transport) -> Servi
         context.watch,
         *queue_consumers(transport, database, metrics=metrics, wakes=wakes),
         loops,
-        Gauges(
-            database,
-            metrics,
-            [*MEASUREMENTS, *measurements(context.watch.room)],
-            health=health.report,
-        ),
+        Gauges(database, metrics, declare_gauges(context.watch.room), health=health.report),
     ]
     return Service(
         "dms",

@@ -12,7 +12,7 @@ from sluice.servicekit.access.tokens import FirstOf, FixedTokens, PilotTokens
 from sluice.servicekit.audit.chain import AuditChain
 from sluice.servicekit.audit.router import audit_router
 from sluice.servicekit.database import Database
-from sluice.servicekit.gauges import Gauges, Measurement, Rows
+from sluice.servicekit.gauges import Gauges
 from sluice.servicekit.messages.outbox import OutboxRelay
 from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.quotas.router import quotas_router
@@ -42,18 +42,17 @@ from wms.api.tasks import (
 from wms.api.times import times_router
 from wms.consumers.ready_listener import ReadyListener
 from wms.consumers.tasks import task_consumers, wake_consumer
-from wms.db.gauges import MEASUREMENTS
 from wms.db.tasks.quotas import WAITING
 from wms.domain.placement.policies import policy_of
 from wms.domain.scheduling.matching import PilotNode
 from wms.domain.scheduling.rank import RankWeights
+from wms.gauges import declare_gauges
 from wms.loops import SPLIT, declare_loops
 from wms.settings import WmsSettings
 from wms.usecases.context import WmsContext, WmsRules
 from wms.usecases.leasing.give_secrets import give_secrets
 from wms.usecases.pilots.known_pilots import PilotAuthenticator, RevokedSites
 from wms.usecases.reports.check_outputs import OutputCheck
-from wms.usecases.tasks.check_schedulability import list_unschedulable
 
 #: Routers that need only the context.
 ROUTERS = (
@@ -120,27 +119,11 @@ def build(settings: WmsSettings, *, links: Links, transport: Transport) -> Servi
             loops,
             *task_consumers(context, transport, on_applied=wake),
             wake_consumer(context, transport, wake=wake),
-            Gauges(
-                database,
-                context.metrics,
-                [*MEASUREMENTS, _unschedulable(context)],
-                health=health.report,
-            ),
+            Gauges(database, context.metrics, declare_gauges(context), health=health.report),
         ],
         end_waiting=context.signal.close,
         authenticator=_pilots(settings, database, tokens, revoked=revoked),
         metrics=context.metrics,
-    )
-
-
-def _unschedulable(context: WmsContext) -> Measurement:
-    async def read(_: Database) -> Rows:
-        return [((await list_unschedulable(context, limit=0)).number,)]
-
-    return Measurement(
-        "sluice_tasks_unschedulable",
-        "Tasks with ready jobs that fit no node: none that is there, none that can be launched.",
-        read,
     )
 
 

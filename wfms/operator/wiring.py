@@ -29,6 +29,7 @@ from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.web.http import Health
 from wfms.operator.context import OperatorContext
 from wfms.operator.gateway.api.app import create_application
+from wfms.operator.gauges import declare_gauges
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.identity.usecases.device_login import DeviceLogins
 from wfms.operator.identity.usecases.known_people import AccountAuthenticator
@@ -37,7 +38,6 @@ from wfms.operator.identity.usecases.passwords import Passwords
 from wfms.operator.identity.usecases.provider_accounts import ProviderAccounts
 from wfms.operator.identity.usecases.sign_in import PasswordSignIn
 from wfms.operator.loops import declare_loops
-from wfms.operator.metrics import measure_queues
 from wfms.operator.settings import OperatorSettings, secret_key
 from wfms.operator.templates.usecases.compile_files import Compiler
 
@@ -68,7 +68,7 @@ def build(settings: OperatorSettings, *, links: Links, transport: Transport) -> 
             bridge,
             context.compiler,
             Loops(declare_loops(context, settings), metrics),
-            Gauges(database, metrics, measure_queues(context.queues), health=health.report),
+            Gauges(database, metrics, declare_gauges(context.queues), health=health.report),
         ],
         account_authentication=_account_authentication(settings, context),
         for_people=True,

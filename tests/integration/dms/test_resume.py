@@ -6,9 +6,8 @@ from uuid import uuid4
 
 import pytest
 
-from dms.db.gauges import MEASUREMENTS
+from dms.gauges import declare_gauges
 from dms.loops import upload_once
-from dms.usecases.storages.measure_storages import measurements
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import DatasetState, StorageType
 from sluice.contracts.messages import UploadDataset
@@ -16,9 +15,7 @@ from tests.integration.dms.conftest import Dms
 
 
 async def measured(dms: Dms, name: str) -> dict[tuple[object, ...], float]:
-    [measurement] = [
-        one for one in (*MEASUREMENTS, *measurements(dms.watch.room)) if one.name == name
-    ]
+    [measurement] = [one for one in declare_gauges(dms.watch.room) if one.name == name]
     return {tuple(row[:-1]): float(row[-1]) for row in await measurement.read(dms.database)}
 
 

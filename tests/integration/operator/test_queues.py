@@ -15,7 +15,7 @@ from tests.integration.operator.conftest import Operator
 from tests.integration.operator.test_pages import token_of
 from tests.integration.operator.test_template_command import Command, sluice
 from tests.waiting import eventually
-from wfms.operator.metrics import measure_queues
+from wfms.operator.gauges import declare_gauges
 
 __all__ = ["sluice"]
 
@@ -164,7 +164,7 @@ async def test_pages_requeue_and_drop_dead_messages(operator: Operator) -> None:
 async def test_metrics_have_the_waiting_and_dead_messages_of_queues(operator: Operator) -> None:
     await kill(operator, "a")
     await operator.transport.send([Message("b", DMS_FILES, b"{}")])
-    waiting, dead = measure_queues(QueueAdmin(operator.transport))
+    waiting, dead = declare_gauges(QueueAdmin(operator.transport))
     unused = Database(operator.database_url, source="test")
 
     async def told() -> bool:

@@ -1,4 +1,4 @@
-"""Gauges of the operator service."""
+"""The gauges of the operator service."""
 
 from collections.abc import Callable
 
@@ -8,8 +8,8 @@ from sluice.servicekit.gauges import Measurement, Rows
 from sluice.servicekit.messages.queue_admin import QueueAdmin
 
 
-def measure_queues(queues: QueueAdmin) -> list[Measurement]:
-    """Return the gauges of the queues of all services, which keep their values in an outage."""
+def declare_gauges(queues: QueueAdmin) -> list[Measurement]:
+    """Return the declarations of the gauges, which keep their values while the broker is down."""
 
     def measure(name: str, meaning: str, number: Callable[[QueueStatus], int]) -> Measurement:
         async def read(_: Database) -> Rows:

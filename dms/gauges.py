@@ -1,0 +1,43 @@
+"""The gauges of the DMS."""
+
+from functools import partial
+from math import isfinite
+
+from dms.db.gauges import MEASUREMENTS
+from dms.usecases.storages.list_storages import Room, storages_by_room
+from sluice.servicekit.database import Database
+from sluice.servicekit.gauges import Measurement, Rows
+
+
+def declare_gauges(room: Room) -> list[Measurement]:
+    """Return the declarations of the gauges; ``room`` has the free bytes of file systems."""
+    return [
+        *MEASUREMENTS,
+        Measurement(
+            "sluice_storage_used_bytes",
+            "Bytes of the files known on a storage.",
+            _measure_use,
+            ("storage", "type"),
+        ),
+        Measurement(
+            "sluice_storage_free_bytes",
+            "Bytes that still fit: its capacity less what is known on it, no more than its file"
+            " system has.",
+            partial(_measure_room, room=room),
+            ("storage", "type"),
+        ),
+    ]
+
+
+async def _measure_use(database: Database) -> Rows:
+    """Return name, type and registered bytes of each enabled storage."""
+    return [
+        (storage.name, storage.type, storage.used)
+        for storage, _ in await storages_by_room(database, None, room={})
+    ]
+
+
+async def _measure_room(database: Database, *, room: Room) -> Rows:
+    """Return name, type and free bytes of each enabled storage that has a limit."""
+    found = await storages_by_room(database, None, room=room)
+    return [(storage.name, storage.type, free) for storage, free in found if isfinite(free)]
