@@ -146,7 +146,11 @@ class PilotRuntime:
         try:
             self._run.save_tokens(self.core.tokens)
         except OSError as error:  # The disk is full: the jobs wait until their leases end.
-            log.warning("pilot.held_not_noted", error=str(error))
+            log.warning(
+                "pilot.held_not_noted",
+                reason=sentence_of(error),
+                note="free space on the pilot's disk, or its jobs wait after a kill",
+            )
 
     def _slot_ready(self, slot: int) -> None:
         log.info("slot.ready", slot=slot)

@@ -26,6 +26,7 @@ from pilot.node_isolation import sandbox_of
 from pilot.settings import PilotSettings, sentences_of
 from sluice.contracts.common.base import Contract
 from sluice.servicekit.running.logging import configure_logging
+from sluice.text.os_errors import sentence_of
 
 #: Exit codes as of ``docker run``: not started, not found, and the base for a signal's number.
 _NOT_STARTED, _NOT_THERE, _BY_SIGNAL = 125, 127, 128
@@ -72,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
         except SandboxError as error:
             return _told(_NOT_STARTED, str(error))
         except OSError as error:
-            return _told(_NOT_THERE, str(error))
+            return _told(_NOT_THERE, sentence_of(error))
 
 
 def _told(code: int, *sentences: str) -> int:

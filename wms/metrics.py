@@ -12,26 +12,26 @@ class WmsMetrics(ServiceMetrics):
     def __init__(self) -> None:
         super().__init__()
         self.leased = Counter(
-            "sluice_jobs_leased_total", "Jobs given to pilots.", registry=self.registry
+            "sluice_jobs_leased_total", "Jobs leased to pilots.", registry=self.registry
         )
         self.attempts = Counter(
-            "sluice_attempts_total", "Attempts ended.", ["outcome", "error"], registry=self.registry
+            "sluice_attempts_total", "Ended attempts.", ["outcome", "error"], registry=self.registry
         )
         self.stale = Counter(
             "sluice_reports_stale_total",
-            "Reports of attempts no longer the job's.",
+            "Reports of attempts that are no longer the current ones of their jobs.",
             registry=self.registry,
         )
         self.second_attempts = Counter(
             "sluice_second_attempts_total",
-            "Attempts at jobs that another pilot takes long for.",
+            "Duplicate attempts of stragglers.",
             registry=self.registry,
         )
         self.expired = Counter(
-            "sluice_leases_expired_total", "Leases that ran out.", registry=self.registry
+            "sluice_leases_expired_total", "Expired leases.", registry=self.registry
         )
         self.tasks_ended = Counter(
-            "sluice_tasks_ended_total", "Tasks ended.", ["state"], registry=self.registry
+            "sluice_tasks_ended_total", "Ended tasks.", ["state"], registry=self.registry
         )
         for state in TaskState:
             if state.final:
@@ -39,7 +39,7 @@ class WmsMetrics(ServiceMetrics):
                 self.tasks_ended.labels(state)
         self.lease_seconds = Histogram(
             "sluice_lease_seconds",
-            "Time a pilot waited for its answer when it asked for jobs.",
+            "Time to answer a request for jobs.",
             registry=self.registry,
             buckets=(0.002, 0.005, 0.01, 0.05, 0.25, 1.0, 5.0, 30.0, 60.0),
         )

@@ -36,30 +36,30 @@ TO_REMOVE = "SELECT count(*) FROM removals"
 MEASUREMENTS = (
     Measurement(
         "sluice_datasets",
-        "Data sets open, on their way out, and being deleted.",
+        "Data sets that are open, uploading or being deleted.",
         rows_of(UNDER_WAY),
         ("state",),
     ),
     Measurement(
         "sluice_datasets_halted",
-        "Data sets whose upload, deletion or sweeping waits for a person.",
+        "Data sets whose upload or deletion waits for an operator.",
         rows_of(HALTED),
         ("state",),
     ),
     Measurement(
         "sluice_datasets_failing",
-        "Data sets whose upload or deletion failed and is tried again.",
+        "Data sets whose upload or deletion failed and is retried.",
         rows_of(FAILING),
         ("state",),
     ),
     Measurement(
         "sluice_upload_oldest_seconds",
-        "Time since the oldest upload under way was asked for; 0: none.",
+        "Time since the oldest current upload was requested, or 0.",
         rows_of(OLDEST_UPLOAD),
     ),
     Measurement(
         "sluice_files_released",
-        "Files that all steps are done with, and whose copies are to be removed.",
+        "Released files whose replicas are still to be removed.",
         rows_of(TO_REMOVE),
     ),
 )

@@ -23,6 +23,7 @@ from sluice.storage import (
     put_open,
     remove,
 )
+from sluice.text.os_errors import reason_of
 
 #: Numbers of the lists that are kept: the newest list and the one before it.
 TURNS = (0, 1)
@@ -80,7 +81,7 @@ class CheckpointStore:
             except FileMissing:
                 continue
             except (StorageError, OSError, ValidationError) as error:
-                why = "it is damaged" if isinstance(error, ValidationError) else str(error)
+                why = "it is damaged" if isinstance(error, ValidationError) else reason_of(error)
                 note(f"a checkpoint of attempt {self.attempt} cannot be read: {why}")
         return sorted(found, key=lambda kept: kept.number, reverse=True)
 

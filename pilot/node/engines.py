@@ -11,6 +11,7 @@ import structlog
 
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.states import ContainerEngine
+from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 
@@ -197,4 +198,4 @@ def _reason(error: Exception) -> str:
     if isinstance(error, subprocess.CalledProcessError):
         said = (error.stderr or error.stdout or "").strip().splitlines()
         return said[-1][:300] if said else f"exit status {error.returncode}"
-    return str(error)[:300]
+    return reason_of(error)[:300]

@@ -43,7 +43,7 @@ def find_gpus(
     try:
         found = list(_devices(nvml))
     except nvml.NVMLError as error:
-        log.warning("gpus.unknown", reason=str(error))
+        log.warning("gpus.unknown", reason=f"the NVIDIA driver cannot list its GPUs: {error}")
         return []
     finally:
         nvml.nvmlShutdown()
@@ -83,7 +83,9 @@ def _devices(nvml: Any) -> Iterator[tuple[int, NodeGpu]]:
                 )
                 yield number, NodeGpu(gpu, path)
         except nvml.NVMLError as error:  # The other devices may work.
-            log.warning("gpu.broken", number=number, reason=str(error))
+            log.warning(
+                "gpu.broken", number=number, reason=f"its driver does not describe it: {error}"
+            )
 
 
 def _instances(nvml: Any, device: Any) -> list[Any]:

@@ -13,6 +13,7 @@ from pilot.reports.file_remover import FileRemover, files_of
 from pilot.reports.journal import Journal, UnansweredReports
 from sluice.contracts.common.states import ReportAnswer
 from sluice.contracts.pilots.pilots import AttemptReport, ReportAnswers
+from sluice.text.os_errors import sentence_of
 
 log = structlog.get_logger(__name__)
 
@@ -61,7 +62,11 @@ class Outbox:
             except OSError as error:
                 # The disk is full: the report is sent anyway, and only a kill would lose it.
                 log.error(
-                    "report.not_kept", job=report.id, attempt=report.attempt, error=str(error)
+                    "report.not_kept",
+                    job=report.id,
+                    attempt=report.attempt,
+                    reason=sentence_of(error),
+                    note="the report is sent from memory; free space on the pilot's disk",
                 )
         if journal is not None:
             self._ledger.expect(journal, token)
@@ -113,7 +118,12 @@ class Outbox:
             except OSError as error:
                 # The disk is full: after a kill these reports are sent again and answered
                 # "already".
-                log.error("report.answer_not_kept", reports=len(answered), error=str(error))
+                log.error(
+                    "report.answer_not_kept",
+                    reports=len(answered),
+                    reason=sentence_of(error),
+                    note="a pilot that starts again sends them again; free space on its disk",
+                )
         self._signal()
 
     def _signal(self) -> None:

@@ -5,6 +5,7 @@ from pilot.isolation.users.programs import UserError
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.data.room import FullStorage
 from sluice.storage import ChecksumMismatch, FileMissing, StorageError, StorageFull, is_full
+from sluice.text.os_errors import sentence_of
 from sluice.text.visible_text import quoted
 
 
@@ -87,8 +88,7 @@ def stage_out_error(name: str, error: StorageError, *, needed: int = 0) -> Attem
 
 def node_error(error: OSError) -> AttemptError:
     """Return the failure for an error of the node, such as a full disk or a missing folder."""
-    place = f" ({error.filename})" if error.filename else ""
     error_class = ErrorClass.NO_ROOM if is_full(error) else ErrorClass.STAGE_IN_FAILED
     return AttemptError(
-        error_class, f"the pilot's node could not prepare the job: {error.strerror or error}{place}"
+        error_class, f"the pilot's node could not prepare the job: {sentence_of(error)}"
     )

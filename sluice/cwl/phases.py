@@ -30,6 +30,7 @@ from sluice.cwl.properties.needs import read_needs
 from sluice.cwl.properties.requirements import check_requirement_names
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings, TooManyErrors
+from sluice.text.visible_text import quoted
 
 
 def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None:
@@ -57,7 +58,8 @@ def compile_document(root: Any, findings: Findings, *, name: str) -> Plan | None
         why = next((finding.message for finding in attempt.sorted()), "")
         findings.warning(
             step.place,
-            f"the workflow of step '{step.name}' runs inside one job; as steps of their own: {why}",
+            f"the workflow of step {quoted(step.name)} runs inside one job; as steps of their own:"
+            f" {why}",
         )
     return plan
 

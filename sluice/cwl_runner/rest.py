@@ -87,15 +87,16 @@ class Rest:
     ) -> Any:
         content = None if body is None else json.dumps(body).encode()
         try:
-            answer, text = self._exchange(method, path, content)
-        except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-            # The system has closed the idle connection.
-            self._connection.close()
-            answer, text = self._exchange(method, path, content)
+            try:
+                answer, text = self._exchange(method, path, content)
+            except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+                # The system has closed the idle connection.
+                self._connection.close()
+                answer, text = self._exchange(method, path, content)
         except (http.client.HTTPException, OSError) as error:
             self._connection.close()
             raise ConnectionError(
-                f"the system at {self.url} cannot be reached: {reason_of(error)}"
+                f"the system at {self.url} cannot be reached: {_reason(error)}"
                 f"{direct_connection_note(self.url)}"
             ) from error
         except BaseException:  # an interrupt leaves an answer unread
@@ -147,6 +148,19 @@ def _proxy_login(user: str | None, password: str | None) -> dict[str, str]:
         return {}
     login = f"{unquote(user)}:{unquote(password or '')}".encode()
     return {"Proxy-Authorization": f"Basic {b64encode(login).decode()}"}
+
+
+def _reason(error: http.client.HTTPException | OSError) -> str:
+    """Return why there is no answer. ``http.client`` has no sentence for a broken answer."""
+    match error:
+        case http.client.RemoteDisconnected():
+            return "it closes the connection without an answer"
+        case http.client.IncompleteRead():
+            return "it closes the connection within its answer"
+        case http.client.HTTPException():
+            return "its answer is not HTTP"
+        case _:
+            return reason_of(error)
 
 
 def _sentence(answer: http.client.HTTPResponse, text: bytes, *, too_old: str) -> str:

@@ -39,7 +39,7 @@ class WarmWorkflow(Workflow):  # type: ignore[misc] # cwltool's types are not fo
             ValidationException: The step has one of them and runs no CommandLineTool.
         """
         step = super().make_workflow_step(toolpath_object, *given, **named)
-        name, tool = f"step '{shortname(step.id)}'", step.embedded_tool
+        name, tool = f"step {quoted(shortname(step.id))}", step.embedded_tool
         warm, checkpoint = warm_of(step.tool, name), checkpoint_of(step.tool, name)
         if isinstance(tool, CommandLineTool):
             if warm is not None or step.tool.get(_FIELD) is False:
@@ -81,7 +81,7 @@ def warm_of(written: Mapping[str, Any], owner: str) -> Warm | None:
         raise ValidationException(f"{wrong}, not {quoted(value)}")
     given = {str(key).removeprefix(_NAMESPACE): inner for key, inner in value.items()}
     if unknown := given.keys() - {"key", "idle", "jobs"}:
-        raise ValidationException(f"{wrong}; it knows no '{min(unknown)}'")
+        raise ValidationException(f"{wrong}; it knows no {quoted(min(unknown))}")
     try:
         return Warm.model_validate_json(json.dumps(given), strict=True)
     except ValidationError as error:
@@ -106,7 +106,7 @@ def refuse_what_cannot_stay(process: Process) -> None:
     inputs = {shortname(port["id"]) for port in tool["inputs"]}
     for key in warm.key:
         if key not in inputs:
-            raise UnsupportedRequirement(f"the key of {_NAME}: {name} has no input '{key}'")
+            raise UnsupportedRequirement(f"the key of {_NAME}: {name} has no input {quoted(key)}")
     for why in _obstacles(process):
         raise UnsupportedRequirement(f"{name} stays loaded ({_NAME}), and {why}")
 

@@ -8,6 +8,7 @@ import structlog
 
 from sluice.contracts.common.numbers import size_text
 from sluice.storage import is_full
+from sluice.text.os_errors import sentence_of
 
 log = structlog.get_logger(__name__)
 
@@ -28,7 +29,7 @@ def keep_reserve(reserve: Path) -> None:
         with reserve.open("xb") as file:
             os.posix_fallocate(file.fileno(), 0, RESERVE)
     except OSError as error:
-        log.warning("home.no_reserve", error=str(error))
+        log.warning("home.no_reserve", reason=sentence_of(error))
         reserve.unlink(missing_ok=True)
 
 

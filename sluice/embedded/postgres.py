@@ -28,6 +28,7 @@ from sluice.embedded.postmaster import forget_dead_postmaster, is_ready
 from sluice.servicekit.database import CREATE_OPTIONS, LOST_CONNECTION
 from sluice.servicekit.running.lifecycle import cancel_and_wait
 from sluice.servicekit.running.processes import until_ended
+from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 
@@ -107,7 +108,7 @@ class EmbeddedPostgres:
             # Process boundary: the start is retried. Processes of a killed server may take time to
             # end.
             except Exception as error:
-                log.error("postgres.not_started", error=str(error))
+                log.error("postgres.not_started", reason=reason_of(error))
                 await asyncio.sleep(AGAIN)
 
     def _prepare(self) -> None:

@@ -13,6 +13,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from sluice.text.os_errors import reason_of
+
 #: The version of the programs, as ``PG_VERSION`` in a data folder names it.
 VERSION = "18"
 #: The user that owns the data folder if Sluice runs as root.
@@ -113,7 +115,7 @@ def server_user() -> pwd.struct_passwd:
         subprocess.run(command, check=True, capture_output=True, text=True)
         return pwd.getpwnam(SERVER_USER)
     except (OSError, subprocess.CalledProcessError, KeyError) as error:
-        reason = getattr(error, "stderr", "") or str(error)
+        reason = getattr(error, "stderr", "") or reason_of(error)
         raise OSError(
             f"PostgreSQL refuses to run as root, and the user {SERVER_USER} cannot be made"
             f" ({reason.strip()}): make it with `{' '.join(command)}`, or run Sluice as another"

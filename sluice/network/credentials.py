@@ -13,7 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from sluice.text.visible_text import quoted
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted, shown_path
 
 #: The variable with the address of the system that commands use.
 URL = "SLUICE_URL"
@@ -63,8 +64,8 @@ def read_token(path: Path, where: str = "") -> str:
     try:
         text = path.read_text(errors="replace")
     except OSError as error:
-        raise OSError(f"{where}{path} cannot be read: {error.strerror}") from error
-    return _one_word(text.strip(), f"{where}{path}")
+        raise OSError(f"{where}{shown_path(path)} cannot be read: {reason_of(error)}") from error
+    return _one_word(text.strip(), f"{where}{shown_path(path)}")
 
 
 def _one_word(text: str, where: str) -> str:
@@ -107,8 +108,8 @@ def know_token(url: str, file: Path, *, dms_url: str | None = None) -> None:
         name = _name(url)
     except ValueError as error:
         raise OSError(
-            f"{quoted(url)}, the address of the system whose token is in {file}, is no address"
-            f" ({error}): stop that system and start it again"
+            f"{quoted(url)}, the address of the system whose token is in {shown_path(file)}, is no"
+            f" address ({reason_of(error)}): stop that system and start it again"
         ) from error
     _known[name] = file
     if dms_url is not None:
@@ -183,7 +184,7 @@ def _write(find: Callable[[str], Path], url: str, token: str) -> None:
     try:
         path = find(url)
     except (ValueError, RuntimeError) as error:
-        raise OSError(f"the token for {url} cannot be kept: {error}") from error
+        raise OSError(f"the token for {quoted(url)} cannot be kept: {reason_of(error)}") from error
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write_private(path, token)
 

@@ -45,7 +45,7 @@ def rows_of(statement: str) -> Callable[[Database], Awaitable[Rows]]:
 
 OUTBOX_AGE = Measurement(
     "sluice_outbox_oldest_seconds",
-    "Age of the oldest message committed and not yet sent; 0: none.",
+    "Age of the oldest message in the outbox, or 0.",
     rows_of(OLDEST_OUTBOX),
 )
 
@@ -72,7 +72,7 @@ class Gauges:
         registry = metrics.registry
         self._answers = Gauge(
             "sluice_dependency_up",
-            "1: what the service needs answers; 0: it does not.",
+            "1 if the dependency answers, else 0.",
             ["dependency"],
             registry=registry,
         )
@@ -91,7 +91,7 @@ class Gauges:
         used.set_function(lambda: database.connections().used)
         limit = Gauge(
             "sluice_database_connections_limit",
-            "Most connections to the database.",
+            "The maximum number of connections to the database.",
             registry=registry,
         )
         limit.set_function(lambda: database.connections().limit)

@@ -26,24 +26,24 @@ class ServiceMetrics:
         )
         self.messages = Counter(
             "sluice_messages_total",
-            "Messages handled.",
+            "Messages processed.",
             ["queue", "outcome"],
             registry=self.registry,
         )
         self.consumer_failures = Counter(
             "sluice_consumer_failures_total",
-            "Receptions from a queue that raised, and began again.",
+            "Failures of the consumer of a queue, after which it started again.",
             ["queue"],
             registry=self.registry,
         )
         self.loop_failures = Counter(
             "sluice_loop_failures_total",
-            "Ticks of periodic work that raised.",
+            "Failed rounds of a loop.",
             ["loop"],
             registry=self.registry,
         )
         self.outbox_waiting = Gauge(
-            "sluice_outbox_waiting", "Messages committed and not yet sent.", registry=self.registry
+            "sluice_outbox_waiting", "Messages in the outbox.", registry=self.registry
         )
         self.sent = Counter(
             "sluice_messages_sent_total", "Messages sent from the outbox.", registry=self.registry

@@ -14,6 +14,8 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from sluice.text.os_errors import reason_of
+
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 #: The name or the path is too long for the file system, or links form a cycle.
 _NO_PLACE = {errno.ENAMETOOLONG, errno.ELOOP}
@@ -97,7 +99,7 @@ def from_os_error(url: str, error: OSError) -> StorageError:
         return StorageFull(url)
     if error.errno in _NO_PLACE:
         return NoFile(url, f"no file can be there: {error.strerror}")
-    return StorageUnavailable(url, error.strerror or str(error) or type(error).__name__)
+    return StorageUnavailable(url, reason_of(error))
 
 
 @contextmanager

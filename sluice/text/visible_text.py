@@ -63,11 +63,12 @@ def quoted(value: object) -> str:
     if isinstance(value, bytes):
         value = value[: MAX_SHOWN + 1].decode(errors="surrogateescape")
     if isinstance(value, str):
-        return f"'{_beginning(value)}'"
-    return _beginning(json.dumps(value, ensure_ascii=False, default=str))
+        return f"'{shortened(value)}'"
+    return shortened(json.dumps(value, ensure_ascii=False, default=str))
 
 
-def _beginning(text: str) -> str:
+def shortened(text: str) -> str:
+    """Return the beginning of a text, with invisible characters escaped."""
     return escaped(text) if len(text) <= MAX_SHOWN else f"{escaped(text[:MAX_SHOWN])}…"
 
 

@@ -10,7 +10,16 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("bench", "dms", "pilot", "sluice", "stack", "templates", "wfms", "wms")
 #: Exceptions of the operating system, which ``sentence_of`` and ``reason_of`` describe.
 SYSTEM_ERRORS = frozenset(
-    {"OSError", "FileNotFoundError", "PermissionError", "FileExistsError", "NotADirectoryError"}
+    {
+        "FileExistsError",
+        "FileNotFoundError",
+        "LOST_CONNECTION",
+        "NotADirectoryError",
+        "OSError",
+        "PermissionError",
+        "httpx.HTTPError",
+        "httpx.TransportError",
+    }
 )
 #: Files where a caught ``OSError`` already has a sentence: from ``read_token``, Pillow or Arrow.
 OWN_SENTENCES = frozenset(
@@ -37,7 +46,7 @@ PACKS = "templates/"
 
 
 def shown_system_errors(tree: ast.Module) -> Iterator[int]:
-    """Yield the lines with an f-string that contains a caught system error."""
+    """Yield the lines that show a caught system error: in an f-string, or by ``str``."""
     for handler in ast.walk(tree):
         if not isinstance(handler, ast.ExceptHandler) or handler.name is None:
             continue
@@ -45,8 +54,11 @@ def shown_system_errors(tree: ast.Module) -> Iterator[int]:
         if not SYSTEM_ERRORS.intersection(ast.unparse(kind) for kind in kinds if kind):
             continue
         for node in ast.walk(handler):
-            if isinstance(node, ast.FormattedValue) and ast.unparse(node.value) == handler.name:
-                yield node.lineno
+            match node:
+                case ast.FormattedValue(value=ast.Name(id=handler.name)):
+                    yield node.lineno
+                case ast.Call(func=ast.Name(id="str"), args=[ast.Name(id=handler.name)]):
+                    yield node.lineno
 
 
 def python_spellings(tree: ast.Module) -> Iterator[int]:
@@ -77,10 +89,11 @@ def test_messages_describe_errors_of_the_operating_system() -> None:
     assert found == []
 
 
-def test_system_error_in_an_f_string_is_found() -> None:
-    code = "try:\n    f()\nexcept (ValueError, OSError) as e:\n    raise Wrong(f'no: {e}') from e\n"
+@pytest.mark.parametrize("shown", ["f'no: {e}'", "reason=str(e)"])
+def test_shown_system_error_is_found(shown: str) -> None:
+    code = f"try:\n    f()\nexcept (ValueError, OSError) as e:\n    raise Wrong({shown}) from e\n"
     assert list(shown_system_errors(ast.parse(code))) == [4]
-    code = code.replace("{e}", "{reason_of(e)}")
+    code = code.replace("{e}", "{reason_of(e)}").replace("str", "reason_of")
     assert list(shown_system_errors(ast.parse(code))) == []
 
 

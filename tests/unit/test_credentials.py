@@ -180,3 +180,9 @@ def test_malformed_address_of_a_system_is_named(tmp_path: Path, url: str) -> Non
     with pytest.raises(OSError, match=r"is no address \(.*start it again") as refused:
         know_token(url, tmp_path / "token")
     assert url in str(refused.value)
+
+
+def test_address_of_a_system_cannot_act_on_the_terminal(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match=r"start it again") as refused:
+        know_token("http://127.0.0.1:\x1b[2J", tmp_path / "a\x1bc")
+    assert str(refused.value).isprintable()

@@ -71,14 +71,11 @@ def _add_list(router: APIRouter, context: WmsContext) -> None:
         """Return the states of tasks and the numbers of their jobs.
 
         With `uid`, the tasks of these uids that exist; without, the latest tasks. With `troubled`,
-        instead the tasks that have not ended and have jobs that failed for good or are held.
+        only those that have not ended and have jobs that failed for good or are quarantined.
         """
-        if troubled:
-            return TaskStatusList(
-                tasks=await read_tasks.read_troubled(context, limit=limit, visibility=visibility)
-            )
+        read = read_tasks.read_troubled if troubled else read_tasks.read_task_statuses
         return TaskStatusList(
-            tasks=await read_tasks.read_task_statuses(
+            tasks=await read(
                 context, uid or [], state=state, limit=limit, full=full, visibility=visibility
             )
         )

@@ -6,6 +6,7 @@ import structlog
 
 from sluice.servicekit.database import LOST_CONNECTION, listen
 from sluice.servicekit.running.lifecycle import cancel_and_wait
+from sluice.text.os_errors import reason_of
 from wms.db.ready_channel import READY_CHANNEL
 from wms.usecases.work_signal import WorkSignal
 
@@ -37,5 +38,5 @@ class ReadyListener:
             try:
                 await listen(self._url, READY_CHANNEL, on_notify=self._signal.ready)
             except LOST_CONNECTION as error:
-                log.warning("ready_listener.lost", reason=str(error))
+                log.warning("ready_listener.lost", reason=reason_of(error))
             await asyncio.sleep(PAUSE)

@@ -63,19 +63,18 @@ MEASUREMENTS = (
     ),
     Measurement(
         "sluice_task_unserved_seconds",
-        "Longest time for which a task with ready jobs has had none at any pilot; 0: there is no"
-        " such task.",
+        "Longest time for which a task with ready jobs has had no job leased, or 0.",
         rows_of(_UNSERVED),
     ),
     Measurement(
         "sluice_pilots",
-        "Pilots by state; those that ended, of the last day.",
+        "Pilots by state. Ended pilots are counted for a day.",
         rows_of(_PILOTS),
         ("state",),
     ),
     Measurement(
         "sluice_pilot_slots",
-        "Most jobs that all active pilots run at the same time, however small they are.",
+        "Slots of all active pilots: the maximum number of jobs at the same time.",
         rows_of(_SLOTS),
     ),
 )

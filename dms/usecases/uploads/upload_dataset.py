@@ -44,7 +44,7 @@ class PlaceTaken(StorageError):
     """A file of another data set is registered at the target of a copy."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(url, "a file of another data set is registered here")
+        super().__init__(url, "a file of another data set is registered here: delete that data set")
 
 
 @dataclass(frozen=True, slots=True)

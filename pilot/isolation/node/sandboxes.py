@@ -19,6 +19,7 @@ from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.isolation.sandbox.sandbox import Sandbox, SandboxOptions, SandboxUse, ToolRootPath
 from pilot.isolation.sandbox.sandbox_instance import SandboxError, SandboxInstance
 from pilot.isolation.sandbox.view import View, VisibleFile
+from sluice.text.os_errors import sentence_of
 from sluice.text.visible_text import quoted
 from sluice.tools.visible_paths import SYSTEM, VisiblePaths, visible_paths, within
 
@@ -165,8 +166,10 @@ def _failure(sandbox: Sandbox, *, network: bool) -> str | None:
             )
             status = program.end().status
             hidden = os.pread(said, 1 << 12, 0).decode(errors="replace")
-        except (SandboxError, OSError) as error:
+        except SandboxError as error:
             return str(error)
+        except OSError as error:
+            return sentence_of(error)
         finally:
             os.close(said)
             held.close()

@@ -18,6 +18,7 @@ from pilot.isolation.sandbox.sandbox import Sandbox, SandboxOptions
 from pilot.isolation.sandbox.seccomp import Filter, filter_program
 from pilot.isolation.sandbox.tool_root import SOURCES
 from pilot.isolation.sandbox.view import View, VisibleFile
+from sluice.text.os_errors import reason_of
 
 #: Number of source folders besides the initial ones. Beyond it, the holder forgets folders.
 _MAX_SOURCES = 32
@@ -267,7 +268,7 @@ class SandboxInstance:
             ready, _ = connection.receive()
         except (EOFError, OSError) as error:
             connection.close()
-            raise SandboxError(self.close() or str(error)) from error
+            raise SandboxError(self.close() or reason_of(error)) from error
         self._connection, self._memory = connection, ready["memory"] / 1024
         return process, connection
 

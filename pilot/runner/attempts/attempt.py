@@ -35,7 +35,7 @@ from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.common.states import AttemptOutcome, AttemptPhase, ErrorClass
 from sluice.contracts.pilots.pilots import AttemptReport, LogFile, OutputFile, PilotTask
 from sluice.storage import StorageError
-from sluice.text.os_errors import reason_of
+from sluice.text.os_errors import reason_of, sentence_of
 
 log = structlog.get_logger(__name__)
 
@@ -360,7 +360,7 @@ class AttemptRun:
                 return None
             journal.report(report)
         except OSError as error:
-            log.error("attempt.report_not_kept", error=str(error))
+            log.error("attempt.report_not_kept", reason=sentence_of(error))
             return None
         return journal.name
 
@@ -370,7 +370,7 @@ class AttemptRun:
             if self._task.needs.secrets:
                 self._context.folder.forget_streams()
         except OSError as error:  # The next job meets the same error and reports it.
-            log.error("attempt.folder_not_cleared", error=str(error))
+            log.error("attempt.folder_not_cleared", reason=sentence_of(error))
 
 
 def _bytes_of(files: Sequence[Produced], job_files: JobFiles) -> int:

@@ -281,7 +281,7 @@ class Checkpoints:
             try:
                 self._shelf.remove_file(number)
             except (StorageError, OSError) as error:
-                log.warning("checkpoint.not_removed", number=number, reason=str(error))
+                log.warning("checkpoint.not_removed", number=number, reason=reason_of(error))
             else:
                 self._spent.discard(number)
 

@@ -12,6 +12,7 @@ import structlog
 from pilot.runner.redaction import NOTHING, Redaction
 from sluice.contracts.jobs.logs import LIVE_BYTES, LiveLog, LiveStream
 from sluice.storage import StorageError, put_bytes, remove
+from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 
@@ -102,7 +103,7 @@ class LiveLogs:
         try:
             put_bytes(text, url)
         except (StorageError, OSError) as error:
-            log.warning("live_log.not_written", url=url, reason=str(error))
+            log.warning("live_log.not_written", url=url, reason=reason_of(error))
         finally:
             with self._changed:
                 self._writing = False

@@ -48,6 +48,6 @@ class ToolAmounts:
             with os.fdopen(job_files.open(path), "rb") as file:
                 return spent_in(file.read(MAX_SPENT_FILE + 1))
         except (WrongSpent, ForeignFileError, OSError) as error:
-            why = reason_of(error) if isinstance(error, OSError) else str(error)
+            why = reason_of(error)
             self._note(f"all that the job reserved counts as spent: {why}")
             return {}

@@ -12,6 +12,7 @@ from pydantic import Field
 from pilot.isolation.sandbox.bubblewrap import MountKind, MountPoint, Namespaces, limited, to_read
 from pilot.isolation.sandbox.seccomp import Filter
 from sluice.contracts.common.base import Contract
+from sluice.text.os_errors import sentence_of
 
 #: Limits in MiB: the JavaScript heap, and all data of the process.
 HEAP, MEMORY = 512, 1280
@@ -101,7 +102,7 @@ def _first_that_works(candidates: Iterator[JavaScript]) -> _ProbeResult:
         try:
             process = candidate.start()
         except OSError as error:
-            said = said or str(error)
+            said = said or sentence_of(error)
             continue
         try:
             out, errors = process.communicate(

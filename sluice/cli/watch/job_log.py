@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from sluice.cli.connection import Connection
+from sluice.cli.moments import with_local_start
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.logs import FollowedLog
@@ -83,6 +84,8 @@ async def follow(connection: Connection, number: int, tell: Callable[[bytes], No
             log = await content.aread()
     except NotFound:  # it was canceled before it began, or its pilot is gone
         return found.state
-    for text in rest_of(log, follower.seen) if follower.seen else [log]:
+    whole = with_local_start(log.decode(errors="surrogateescape"))
+    unseen = [whole.encode(errors="surrogateescape")]
+    for text in rest_of(log, follower.seen) if follower.seen else unseen:
         tell(text)
     return found.state

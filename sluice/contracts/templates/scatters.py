@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sluice.contracts.common.numbers import counted
+from sluice.text.visible_text import quoted
 
 _WAY = (
     "give as many of each, or write 'scatterMethod: flat_crossproduct', which takes each with each"
@@ -33,10 +34,10 @@ def unequal_lists(step: str, sizes: Mapping[str, int], *, files: Mapping[str, in
     if len({*sizes.values(), *files.values()}) <= 1:
         return ""
     told = [
-        *(f"{counted(size, 'file')} at '{port}'" for port, size in files.items()),
-        *(f"{counted(size, 'value')} at '{port}'" for port, size in sizes.items()),
+        *(f"{counted(size, 'file')} at {quoted(port)}" for port, size in files.items()),
+        *(f"{counted(size, 'value')} at {quoted(port)}" for port, size in sizes.items()),
     ]
     return (
-        f"step '{step}' takes those of the same number of its inputs together, and there are"
+        f"step {quoted(step)} takes those of the same number of its inputs together, and there are"
         f" {' and '.join(told)}: {_WAY}"
     )

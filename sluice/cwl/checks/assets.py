@@ -3,6 +3,7 @@
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.documents.types import ARRAY_OF_FILES, short_form, without_null
 from sluice.cwl.reading.findings import START, Findings
+from sluice.text.visible_text import quoted
 
 
 def check_assets(flow: Dataflow, findings: Findings) -> None:
@@ -13,14 +14,14 @@ def check_assets(flow: Dataflow, findings: Findings) -> None:
             continue
         findings.error(
             flow.extensions.workflow.inner.get(("bind", name), START),
-            f"the parameter '{name}' is of type {short_form(port.type)}, and {ref} is files: its"
-            " type is File (of an asset with one file), File[] or Directory",
+            f"the parameter {quoted(name)} is of type {short_form(port.type)}, and {ref} is files:"
+            " its type is File (of an asset with one file), File[] or Directory",
         )
     for (name, link), origin in flow.wiring.origins.items():
         step = flow.workflow.steps[name]
         if origin.step is None and origin.port in flow.assets and link in step.scatter:
             findings.error(
                 step.place_of("scatter"),
-                f"step '{name}' scatters over '{link}', which is an asset: every job gets all of"
-                " it",
+                f"step {quoted(name)} scatters over {quoted(link)}, which is an asset: every job"
+                " gets all of it",
             )

@@ -11,6 +11,7 @@ from sluice.cwl.dataflow.hidden_lists import hides_list
 from sluice.cwl.documents.workflow import Step
 from sluice.cwl.properties.extension_reader import Fields
 from sluice.cwl.reading.findings import Findings
+from sluice.text.visible_text import quoted
 
 _NAME = "checkpoint"
 
@@ -24,7 +25,7 @@ def check_checkpoints(flow: Dataflow, findings: Findings) -> None:
         if step.has_tool and (why := _obstacle(step, fields, flow, findings)):
             findings.error(
                 fields.places[_NAME],
-                f"step '{name}' cannot keep checkpoints (sluice:checkpoint): {why}",
+                f"step {quoted(name)} cannot keep checkpoints (sluice:checkpoint): {why}",
             )
 
 

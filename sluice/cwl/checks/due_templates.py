@@ -6,6 +6,7 @@ from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.documents.types import is_optional
 from sluice.cwl.properties.match_fields import Match
 from sluice.cwl.reading.findings import START, Findings, TextPlace
+from sluice.text.visible_text import quoted
 
 
 def check_due(flow: Dataflow, findings: Findings) -> None:
@@ -36,8 +37,8 @@ def check_due(flow: Dataflow, findings: Findings) -> None:
         if "default" not in port.body and not is_optional(port.type):
             findings.error(
                 port.place,
-                f"the parameter '{name}' has no default: nobody gives it a value when the workflow"
-                " begins by itself",
+                f"the parameter {quoted(name)} has no default: nobody gives it a value when the"
+                " workflow begins by itself",
             )
 
 
@@ -64,6 +65,6 @@ def warn_of_circles(flow: Dataflow, findings: Findings) -> None:
         if all(holds(condition, facts.get(key)) for key, condition in match.conditions.items()):
             findings.warning(
                 flow.extensions.outputs[name].places["collect"],
-                f"output '{name}' is collected in the standing data set that the workflow takes:"
-                " it is given what it has made, again and again",
+                f"output {quoted(name)} is collected in the standing data set that the workflow"
+                " takes: it is given what it has made, again and again",
             )

@@ -101,7 +101,7 @@ def check_expressions(
         if step.body is None:
             continue
         around = _ExpressionContext(
-            _has(*owners), "workflow", f"step '{step.name}'", _names(step.body, "in")
+            _has(*owners), "workflow", f"step {quoted(step.name)}", _names(step.body, "in")
         )
         for link in (
             step.body,
@@ -117,7 +117,7 @@ def check_expressions(
             continue
         tool = (run, step.body, *owners)
         around = _ExpressionContext(
-            _has(*tool), "tool", f"the tool of step '{step.name}'", _names(run, "inputs")
+            _has(*tool), "tool", f"the tool of step {quoted(step.name)}", _names(run, "inputs")
         )
         needs = _needs(tool) if run.get("class") == "CommandLineTool" else None
         for text, place in (*texts_of(run), *texts_of(needs)):
@@ -194,7 +194,7 @@ def _check(text: Any, place: TextPlace, findings: Findings, around: _ExpressionC
         if name is not None and known is not None and name not in known:
             hint = did_you_mean(name, known)
             findings.error(
-                place, f"{quoted(reference)}: {around.holder} has no input '{name[:80]}'{hint}"
+                place, f"{quoted(reference)}: {around.holder} has no input {quoted(name)}{hint}"
             )
     if beyond and not around.javascript:
         findings.error(

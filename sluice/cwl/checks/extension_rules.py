@@ -4,6 +4,7 @@ from sluice.contracts.common.states import TaskMode
 from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.properties.match_fields import Match
 from sluice.cwl.reading.findings import START, Findings, did_you_mean
+from sluice.text.visible_text import quoted
 
 
 def check_bound_parameters(flow: Dataflow, findings: Findings) -> None:
@@ -13,18 +14,20 @@ def check_bound_parameters(flow: Dataflow, findings: Findings) -> None:
         place = workflow.inner.get(("bind", name), START)
         if name == flow.wiring.data_input:
             findings.error(
-                place, f"'{name}' is the data set; metadata can only be bound to parameters"
+                place, f"{quoted(name)} is the data set; metadata can only be bound to parameters"
             )
         elif name in flow.assets and name in flow.workflow.inputs:
             continue
         elif name in flow.wiring.file_inputs:
             findings.error(
                 place,
-                f"'{name}' is a file; metadata can only be bound to parameters that are values",
+                f"{quoted(name)} is a file; metadata can only be bound to parameters that are"
+                " values",
             )
         elif name not in parameters:
             findings.error(
-                place, f"there is no parameter '{name}' to bind{did_you_mean(name, parameters)}"
+                place,
+                f"there is no parameter {quoted(name)} to bind{did_you_mean(name, parameters)}",
             )
 
 
@@ -49,7 +52,8 @@ def check_fields_without_data(flow: Dataflow, findings: Findings) -> None:
     way = (
         "leave it out, or let an input be a File[] or Directory[]"
         if single is None
-        else f"leave it out, or let '{single}' be a list, with the first step scattered over it"
+        else f"leave it out, or let {quoted(single)} be a list,"
+        " with the first step scattered over it"
     )
     for field, place in told:
         findings.error(
@@ -77,12 +81,13 @@ def check_required_parameters(flow: Dataflow, findings: Findings) -> None:
         if name in flow.secrets:
             findings.error(
                 workflow.inner.get(("require", f"parameters.{name}"), START),
-                f"'{name}' is a secret, which no service looks into",
+                f"{quoted(name)} is a secret, which no service looks into",
             )
         elif name not in parameters:
             findings.error(
                 workflow.inner.get(("require", f"parameters.{name}"), START),
-                f"there is no parameter '{name}' that is a value{did_you_mean(name, parameters)}",
+                f"there is no parameter {quoted(name)} that is a"
+                f" value{did_you_mean(name, parameters)}",
             )
 
 
@@ -109,8 +114,8 @@ def check_fields_of_steps(flow: Dataflow, findings: Findings) -> None:
         if "batch" in fields.values and step and not step.scatter:
             findings.error(
                 fields.places["batch"],
-                f"step '{name}' does not scatter; batches are for steps that run their tool on each"
-                " file",
+                f"step {quoted(name)} does not scatter; batches are for steps that run their tool"
+                " on each file",
             )
         if "merge" in fields.values and flow.wiring.modes.get(name) is TaskMode.MAP:
             runs = (
@@ -120,5 +125,5 @@ def check_fields_of_steps(flow: Dataflow, findings: Findings) -> None:
             )
             findings.error(
                 fields.places["merge"],
-                f"step '{name}' {runs} groups are for steps that take a File[]",
+                f"step {quoted(name)} {runs} groups are for steps that take a File[]",
             )

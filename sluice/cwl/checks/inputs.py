@@ -33,7 +33,7 @@ def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
     elif holds_files(port.type) and short_form(without_null(port.type)) not in _LISTS:
         findings.error(
             port.place_of("type"),
-            f"the parameter '{port.name}' is of type {short_form(port.type)}, which is not"
+            f"the parameter {quoted(port.name)} is of type {short_form(port.type)}, which is not"
             f" supported: {INPUTS['files within other types'].note}",
         )
     check_default(
@@ -41,7 +41,7 @@ def check_input(port: Port, wiring: Wiring, findings: Findings) -> None:
         port,
         findings,
         place=port.place_of("default"),
-        subject=f"parameter '{port.name}'",
+        subject=f"parameter {quoted(port.name)}",
     )
 
 
@@ -53,22 +53,24 @@ def _check_default_of_files(port: Port, wiring: Wiring, findings: Findings) -> N
     if port.name == wiring.data_input:
         findings.error(
             place,
-            f"'{port.name}' is the data set, and data sets come from the catalogue: it has no"
+            f"{quoted(port.name)} is the data set, and data sets come from the catalogue: it has no"
             " default",
         )
     elif port.name in wiring.asset_inputs:
-        findings.error(place, f"'{port.name}' is bound to an asset: leave its default out")
+        findings.error(place, f"{quoted(port.name)} is bound to an asset: leave its default out")
     elif without_null(port.type) != "File" or "secondaryFiles" in port.body:
         findings.error(
             place,
-            f"'{port.name}' comes from the catalogue, and by default only a single file, without"
-            f" others beside it, can come: {INPUTS['default of files or directories'].note}",
+            f"{quoted(port.name)} comes from the catalogue, and by default only a single file,"
+            " without others beside it, can come:"
+            f" {INPUTS['default of files or directories'].note}",
         )
     elif file_literal(port) is None:
         findings.error(
             place,
-            f"the default of '{port.name}' is no file with its text: name one that is uploaded"
-            " along ('{class: File, location: words.txt}'), or give its text as 'contents'",
+            f"the default of {quoted(port.name)} is no file with its text: name one that is"
+            " uploaded along ('{class: File, location: words.txt}'), or give its text as"
+            " 'contents'",
         )
 
 
@@ -81,18 +83,18 @@ def _check_secondary_patterns(port: Port, wiring: Wiring, findings: Findings) ->
     if port.name in wiring.asset_inputs:
         findings.error(
             place,
-            f"'{port.name}' is bound to an asset, whose files have none beside them: make it a"
-            " Directory, which has all of them",
+            f"{quoted(port.name)} is bound to an asset, whose files have none beside them: make it"
+            " a Directory, which has all of them",
         )
     elif without_null(port.type) not in ("File", ARRAY_OF_FILES):
         findings.error(
-            place, f"'{port.name}' is no File or File[]; files alone have secondaryFiles"
+            place, f"{quoted(port.name)} is no File or File[]; files alone have secondaryFiles"
         )
     elif None in patterns_of(port.body):
         findings.error(
             place,
-            f"the secondaryFiles of '{port.name}' are looked for where the files are brought in,"
-            " and no expression is worked out there:"
+            f"the secondaryFiles of {quoted(port.name)} are looked for where the files are brought"
+            " in, and no expression is worked out there:"
             f" {INPUTS['secondaryFiles of an input by an expression'].note}",
         )
 
@@ -122,5 +124,6 @@ def refuse_names_as_types(workflow: Workflow, findings: Findings) -> None:
     for port in ports:
         for name in type_names(port.type) & names - PRIMITIVES:
             findings.error(
-                port.place_of("type"), f"there is no type '{name}'{did_you_mean(name, PRIMITIVES)}"
+                port.place_of("type"),
+                f"there is no type {quoted(name)}{did_you_mean(name, PRIMITIVES)}",
             )

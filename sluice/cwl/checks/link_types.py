@@ -19,6 +19,7 @@ from sluice.cwl.documents.types import (
 )
 from sluice.cwl.documents.workflow import Link, Port, SourcePort, Step, Workflow
 from sluice.cwl.reading.findings import Findings
+from sluice.text.visible_text import quoted
 
 
 def check_link_types(flow: Dataflow, findings: Findings) -> None:
@@ -55,7 +56,9 @@ def _check_output(name: str, origin: SourcePort, flow: Dataflow, findings: Findi
     given = given_type(link, [_given(origin, flow.workflow)])
     if given is not None:
         lack = _Lack.of(given, flow.wiring.streams.get(origin))
-        end = _End(link, f"output '{name}'", given, lack, "there may be none: let the output be ")
+        end = _End(
+            link, f"output {quoted(name)}", given, lack, "there may be none: let the output be "
+        )
         taken = flow.workflow.output_types[name]
         _tell_misfit(end, findings, taken=taken, way=_way_out(given, taken))
 
@@ -109,7 +112,7 @@ class _End:
     @property
     def source(self) -> str:
         """The sources of the link in words."""
-        sources = [f"'{source}'" for source in self.link.sources or ["?"]]
+        sources = [quoted(source) for source in self.link.sources or ["?"]]
         return f"{', '.join(sources)} {'is' if len(sources) == 1 else 'are'}"
 
 

@@ -18,6 +18,7 @@ from sluice.cwl.documents.types import (
 from sluice.cwl.documents.workflow import SourcePort, Step
 from sluice.cwl.properties.extension_reader import Extensions
 from sluice.cwl.reading.findings import Findings
+from sluice.text.visible_text import quoted
 
 
 def check_shared_files(flow: Dataflow, findings: Findings) -> None:
@@ -35,8 +36,9 @@ def check_shared_files(flow: Dataflow, findings: Findings) -> None:
         if writer is not None and not findings.has_error_at(place):
             findings.error(
                 place,
-                f"step '{name}' scatters over the list that '{origin.step}' gives, and there is one"
-                f" for each group of step '{writer}': leave 'sluice:merge' of '{writer}' out",
+                f"step {quoted(name)} scatters over the list that {quoted(origin.step)} gives, and"
+                f" there is one for each group of step {quoted(writer)}: leave 'sluice:merge' of"
+                f" {quoted(writer)} out",
             )
     for name, sides in wiring.side_links.items():
         for side in sides:
@@ -46,9 +48,9 @@ def check_shared_files(flow: Dataflow, findings: Findings) -> None:
             if writer is not None:
                 findings.error(
                     side.link.source_place,
-                    f"every job of step '{name}' takes one file at '{side.link.name}', and step"
-                    f" '{writer}' writes one for each group: leave 'sluice:merge' of"
-                    f" '{writer}' out",
+                    f"every job of step {quoted(name)} takes one file at {quoted(side.link.name)},"
+                    f" and step {quoted(writer)} writes one for each group: leave 'sluice:merge' of"
+                    f" {quoted(writer)} out",
                 )
 
 
@@ -64,7 +66,7 @@ def check_merge_trees(flow: Dataflow, findings: Findings) -> None:
             if trouble:
                 findings.error(
                     flow.extensions.steps[name].places["merge"],
-                    f"step '{name}' cannot merge in a tree: {trouble}",
+                    f"step {quoted(name)} cannot merge in a tree: {trouble}",
                 )
 
 
@@ -93,8 +95,8 @@ def _trouble(step: Step, wiring: Wiring, extensions: Extensions) -> str:
         or stream.kind is not read.kind
     ):
         return (
-            f"its output '{port}' is {short_form(given.type)}, and its input '{data.name}' takes"
-            f" {short_form(taken)}"
+            f"its output {quoted(port)} is {short_form(given.type)}, and its input"
+            f" {quoted(data.name)} takes {short_form(taken)}"
         )
     if extensions.steps[step.name].values.get("boundary", Boundary()) != Boundary():
         return "every job must succeed; leave 'sluice:boundary' out"

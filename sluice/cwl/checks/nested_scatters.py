@@ -15,6 +15,7 @@ from sluice.cwl.documents.workflow import Step
 from sluice.cwl.features import JOB_FIELDS, LINK_FIELDS
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
 from sluice.cwl.reading.nodes import listed, named_nodes
+from sluice.text.visible_text import quoted
 
 
 def warn_of_nested_scatters(flow: Dataflow, findings: Findings) -> None:
@@ -32,20 +33,20 @@ def warn_of_nested_scatters(flow: Dataflow, findings: Findings) -> None:
         for reason, place in _reasons(step):
             findings.warning(
                 place,
-                f"the workflow of step '{step.name}' scatters over data and runs inside one job,"
-                f" because of {reason}: write that at its steps, and they become steps of their"
-                " own",
+                f"the workflow of step {quoted(step.name)} scatters over data and runs inside one"
+                f" job, because of {reason}: write that at its steps, and they become steps of"
+                " their own",
             )
 
 
 def _reasons(step: Step) -> Iterator[tuple[str, TextPlace]]:
     for key in JOB_FIELDS:
         if key in step.body:
-            yield f"'{key}'", text_place(step.body, key)
+            yield quoted(key), text_place(step.body, key)
     for link in step.links.values():
         for key in LINK_FIELDS:
             if key in link.body:
-                yield f"'{key}' of '{link.name}'", text_place(link.body, key)
+                yield f"{quoted(key)} of {quoted(link.name)}", text_place(link.body, key)
 
 
 def _whole(step: Step, wiring: Wiring) -> set[str]:

@@ -12,6 +12,7 @@ from sluice.cwl.features import OF_TOOLS
 from sluice.cwl.properties.extension_reader import Fields
 from sluice.cwl.reading.findings import Findings, did_you_mean
 from sluice.cwl.reading.nodes import named_nodes
+from sluice.text.visible_text import quoted
 
 _INVOKE, _ASK = "invoke", "ask"
 
@@ -41,7 +42,7 @@ def check_operations(flow: Dataflow, findings: Findings) -> None:
         if is_operation and not {_INVOKE, _ASK} & fields.places.keys():
             findings.error(
                 step.place_of("run"),
-                f"step '{step.name}' runs an Operation, which does nothing: write a"
+                f"step {quoted(step.name)} runs an Operation, which does nothing: write a"
                 " CommandLineTool, or 'sluice:ask' where people are asked of each file, or"
                 " 'sluice:invoke: true' where the step's files are invocations",
             )
@@ -50,8 +51,8 @@ def check_operations(flow: Dataflow, findings: Findings) -> None:
         elif {_INVOKE, _ASK} <= fields.places.keys():
             findings.error(
                 fields.places[_INVOKE],
-                f"step '{step.name}' has 'sluice:ask' and 'sluice:invoke': either people do it, or"
-                " its files say what is run",
+                f"step {quoted(step.name)} has 'sluice:ask' and 'sluice:invoke': either people do"
+                " it, or its files say what is run",
             )
         elif _ASK in fields.places:
             _check_asked(step, fields, flow, findings)
@@ -68,7 +69,7 @@ def _check_others(step: Step, fields: Fields, findings: Findings) -> None:
         if name in fields.places:
             findings.error(
                 fields.places[name],
-                f"step '{step.name}' has 'sluice:{name}', {why}: make its tool an Operation",
+                f"step {quoted(step.name)} has 'sluice:{name}', {why}: make its tool an Operation",
             )
 
 
@@ -84,9 +85,9 @@ def _check_invoked(step: Step, findings: Findings) -> None:
     ):
         findings.error(
             step.place_of("run"),
-            f"step '{step.name}' carries out invocations: its Operation has one input, of type"
-            " File, that the step scatters over, and one output, of type File; and the step has no"
-            " expressions",
+            f"step {quoted(step.name)} carries out invocations: its Operation has one input, of"
+            " type File, that the step scatters over, and one output, of type File; and the step"
+            " has no expressions",
         )
 
 
@@ -95,7 +96,7 @@ def _check_asked(step: Step, fields: Fields, flow: Dataflow, findings: Findings)
         if name in fields.places:
             findings.error(
                 fields.places[name],
-                f"'sluice:{name}' is for jobs that pilots run; step '{step.name}' is done by"
+                f"'sluice:{name}' is for jobs that pilots run; step {quoted(step.name)} is done by"
                 " people ('sluice:ask')",
             )
     for owner in (step.tool, step.body):
@@ -103,8 +104,8 @@ def _check_asked(step: Step, fields: Fields, flow: Dataflow, findings: Findings)
             if requirement.name.rpartition("#")[2].rpartition(":")[2] in _ASKED_OF_NODES:
                 findings.error(
                     requirement.place,
-                    f"'{requirement.name}' is for tools; step '{step.name}' is done by people"
-                    " ('sluice:ask')",
+                    f"{quoted(requirement.name)} is for tools; step {quoted(step.name)} is done by"
+                    " people ('sluice:ask')",
                 )
     ask = fields.values.get(_ASK)
     if not isinstance(ask, Ask):
@@ -123,14 +124,14 @@ def _has_gold(step: Step, ask: Ask, fields: Fields, findings: Findings) -> bool:
     if port is None:
         findings.error(
             place,
-            f"'sluice:ask' gold: the Operation of step '{step.name}' has no input"
-            f" '{ask.gold}'{did_you_mean(ask.gold, step.tool_inputs)}",
+            f"'sluice:ask' gold: the Operation of step {quoted(step.name)} has no input"
+            f" {quoted(ask.gold)}{did_you_mean(ask.gold, step.tool_inputs)}",
         )
     elif ask.gold in step.scatter or port.type != "File":
         findings.error(
             place,
-            f"'sluice:ask' gold: input '{ask.gold}' of step '{step.name}' gets one file for all"
-            " that is asked: its type is File, and the step does not scatter over it",
+            f"'sluice:ask' gold: input {quoted(ask.gold)} of step {quoted(step.name)} gets one file"
+            " for all that is asked: its type is File, and the step does not scatter over it",
         )
     else:
         return True
@@ -150,9 +151,9 @@ def _check_ports(step: Step, ask: Ask, findings: Findings) -> None:
     ):
         findings.error(
             step.place_of("run"),
-            f"step '{step.name}' asks people of each file: its Operation has one input, of type"
-            " File, that the step scatters over, one more for what 'gold' names, and one output,"
-            " of type File; and the step has no expressions",
+            f"step {quoted(step.name)} asks people of each file: its Operation has one input, of"
+            " type File, that the step scatters over, one more for what 'gold' names, and one"
+            " output, of type File; and the step has no expressions",
         )
 
 
@@ -163,6 +164,6 @@ def _check_plain(step: Step, name: str, flow: Dataflow, findings: Findings) -> N
     if stream is not None and stream.kind is EntryKind.BUNDLE:
         findings.error(
             step.links[name].source_place,
-            f"input '{name}' of step '{step.name}' gets files with secondary files, or directories;"
-            " people are asked of plain files ('sluice:ask')",
+            f"input {quoted(name)} of step {quoted(step.name)} gets files with secondary files, or"
+            " directories; people are asked of plain files ('sluice:ask')",
         )

@@ -11,6 +11,7 @@ from sluice.cwl.documents.types import (
 )
 from sluice.cwl.documents.workflow import Port, Step
 from sluice.cwl.reading.findings import Findings, text_place
+from sluice.text.visible_text import quoted
 
 
 def check_outputs_of_workflow(flow: Dataflow, findings: Findings) -> None:
@@ -26,7 +27,7 @@ def check_outputs_of_workflow(flow: Dataflow, findings: Findings) -> None:
             place = flow.workflow.outputs[name].source_place
             findings.error(
                 place,
-                f"outputs '{first[origin]}' and '{name}' are the same data set"
+                f"outputs {quoted(first[origin])} and {quoted(name)} are the same data set"
                 f" ({origin.step}/{origin.port}): give it one name",
             )
         first.setdefault(origin, name)
@@ -42,15 +43,15 @@ def warn_of_unused(flow: Dataflow, findings: Findings) -> None:
     used = {origin.port for origin in sources if origin.step is None}
     for port in workflow.inputs.values():
         if port.name not in used and port.name != wiring.data_input:
-            findings.warning(port.place, f"the parameter '{port.name}' is never used")
+            findings.warning(port.place, f"the parameter {quoted(port.name)} is never used")
     taken = {(origin.step, origin.port) for origin in [*sources, *wiring.outputs.values()]}
     for step in workflow.steps.values():
         for name, place in step.outputs.items():
             if (step.name, name) not in taken:
                 findings.warning(
                     place,
-                    f"output '{name}' of step '{step.name}' is never used: its files are written"
-                    " and deleted",
+                    f"output {quoted(name)} of step {quoted(step.name)} is never used: its files"
+                    " are written and deleted",
                 )
     for step in workflow.steps.values():
         for port in step.tool_inputs.values():
@@ -66,6 +67,7 @@ def _warn_slow_binding(step: Step, port: Port, findings: Findings) -> None:
     ):
         findings.warning(
             port.place_of("inputBinding"),
-            f"'{port.name}' of step '{step.name}' is a File[] with an inputBinding, which takes"
-            f" minutes for thousands of files: write 'arguments: [$(inputs.{port.name})]' instead",
+            f"{quoted(port.name)} of step {quoted(step.name)} is a File[] with an inputBinding,"
+            " which takes minutes for thousands of files: write 'arguments:"
+            f" [$(inputs.{port.name})]' instead",
         )

@@ -6,6 +6,7 @@ from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.numbering import MAX_DATA_SETS, Numbering
 from sluice.cwl.documents.workflow import Step
 from sluice.cwl.reading.findings import Findings, text_place
+from sluice.text.visible_text import quoted
 
 
 def check_pairs(flow: Dataflow, findings: Findings) -> None:
@@ -20,7 +21,7 @@ def check_pairs(flow: Dataflow, findings: Findings) -> None:
             if len(numbering.lineage(name, link)) > MAX_DATA_SETS:
                 findings.error(
                     step.place_of("scatter"),
-                    f"step '{name}' scatters over more than {MAX_DATA_SETS} data sets",
+                    f"step {quoted(name)} scatters over more than {MAX_DATA_SETS} data sets",
                 )
                 break
         if step.crosses or not data or numbering.by_place(step):
@@ -31,7 +32,7 @@ def check_pairs(flow: Dataflow, findings: Findings) -> None:
             if trouble:
                 findings.error(
                     step.links[other].source_place,
-                    f"step '{name}' takes files of the same number {trouble}",
+                    f"step {quoted(name)} takes files of the same number {trouble}",
                 )
         if len({numbering.lineage(name, link) for link in data}) == 1:
             _check_what_is_left(step, data, numbering, findings)
@@ -44,14 +45,15 @@ def _unlike(step: Step, first: str, other: str, numbering: Numbering) -> str:
     if len(lineage) == len(others) == 1:
         spread = next((name for name in (*others, *lineage) if not name.startswith("/")), "")
         return (
-            f"of '{first}' and '{other}' together, and these are not numbered alike: the list that"
-            f" step '{spread}' gives is counted by itself. Let one step give both as lists (of the"
-            " same length, in the same order), or give one of them whole to every job"
+            f"of {quoted(first)} and {quoted(other)} together, and these are not numbered alike:"
+            f" the list that step {quoted(spread)} gives is counted by itself. Let one step give"
+            " both as lists (of the same length, in the same order), or give one of them whole to"
+            " every job"
         )
     return (
-        f"of '{first}' and '{other}' together, and these are not put together of the same data sets"
-        " in the same order: give both the sources of the same steps, or pair them in a step for"
-        " each source"
+        f"of {quoted(first)} and {quoted(other)} together, and these are not put together of the"
+        " same data sets in the same order: give both the sources of the same steps, or pair them"
+        " in a step for each source"
     )
 
 
@@ -78,9 +80,9 @@ def _check_what_is_left(
                     if "pickValue" in body
                     else step.links[other].source_place
                 ),
-                f"step '{step.name}' takes '{first}' and '{other}' together, of which different"
-                " files were left out by 'all_non_null': other runners pair what is left by"
-                " position, so that files of different numbers meet. Leave 'pickValue' out and let"
-                " the tool take File?, or let one step filter both",
+                f"step {quoted(step.name)} takes {quoted(first)} and {quoted(other)} together, of"
+                " which different files were left out by 'all_non_null': other runners pair what is"
+                " left by position, so that files of different numbers meet. Leave 'pickValue' out"
+                " and let the tool take File?, or let one step filter both",
             )
             break

@@ -9,6 +9,7 @@ from sluice.cwl.dataflow.dataflow import Dataflow
 from sluice.cwl.dataflow.numbering import Numbering
 from sluice.cwl.documents.workflow import Step
 from sluice.cwl.reading.findings import Findings, text_place
+from sluice.text.visible_text import quoted
 
 
 def check_scatters(flow: Dataflow, findings: Findings) -> None:
@@ -28,8 +29,8 @@ def _check_complete(step: Step, flow: Dataflow, findings: Findings) -> None:
         if flow.wiring.is_data(step.name, name) and may_lack(given_by(step, link, flow)):
             findings.error(
                 link.source_place,
-                f"step '{step.name}' takes each of '{name}' {together}, and some may be missing:"
-                " write 'pickValue: all_non_null', which counts those that are there",
+                f"step {quoted(step.name)} takes each of {quoted(name)} {together}, and some may be"
+                " missing: write 'pickValue: all_non_null', which counts those that are there",
             )
 
 

@@ -48,14 +48,14 @@ def _check_parameter(name: str, flow: Dataflow, findings: Findings) -> None:
     if short_form(without_null(port.type)) != "string":
         findings.error(
             place,
-            f"the parameter '{name}' is of type {short_form(port.type)}, and a secret is a text:"
-            " its type is string",
+            f"the parameter {quoted(name)} is of type {short_form(port.type)}, and a secret is a"
+            " text: its type is string",
         )
     if port.body.get("default") is not None:
         findings.error(
             port.place_of("default"),
-            f"'{name}' is a secret, and what stands in a template can be read by all: it has no"
-            " default",
+            f"{quoted(name)} is a secret, and what stands in a template can be read by all: it has"
+            " no default",
         )
 
 
@@ -79,7 +79,9 @@ class _Check:
         self._require_bound(body, secret)
         for output in named_nodes(body.get("outputs")) if outer else ():
             for name in sorted(secret & _sources(output, "outputSource")):
-                self.findings.error(output.place, f"output '{output.name}' is the secret '{name}'")
+                self.findings.error(
+                    output.place, f"output {quoted(output.name)} is the secret {quoted(name)}"
+                )
         for step in named_nodes(body.get("steps")):
             if step.body is not None:
                 self._step(step, step.body, secret, (body, *outer))
@@ -106,7 +108,8 @@ class _Check:
             for text, place in expressions:
                 if _mentions(text, name):
                     self.findings.error(
-                        place, f"an expression of step '{step.name}' uses the secret '{name}'"
+                        place,
+                        f"an expression of step {quoted(step.name)} uses the secret {quoted(name)}",
                     )
         run = body.get("run")
         if not isinstance(run, CommentedMap):
@@ -122,7 +125,7 @@ class _Check:
                 for name in sorted(taken):
                     self.findings.error(
                         text_place(body, "run"),
-                        f"step '{step.name}' takes the secret '{name}' and runs no"
+                        f"step {quoted(step.name)} takes the secret {quoted(name)} and runs no"
                         " CommandLineTool, which alone can be given one",
                     )
 
@@ -134,14 +137,14 @@ class _Check:
         if key is not None or len(_sources(link)) > 1:
             self.findings.error(
                 link.place if key is None else text_place(written, key),
-                f"input '{link.name}' of step '{step.name}' is a secret, which is handed on as it"
-                " is: from one source, and without"
+                f"input {quoted(link.name)} of step {quoted(step.name)} is a secret, which is"
+                " handed on as it is: from one source, and without"
                 f" {'others' if key is None else quoted(key)}",
             )
         if link.name in listed(body.get("scatter")):
             self.findings.error(
                 text_place(body, "scatter"),
-                f"step '{step.name}' scatters over '{link.name}', which is a secret",
+                f"step {quoted(step.name)} scatters over {quoted(link.name)}, which is a secret",
             )
 
     def _tool(
@@ -160,15 +163,15 @@ class _Check:
             if port.name not in _named_secret(held):
                 self.findings.error(
                     port.place,
-                    f"input '{port.name}' of the tool of step '{step.name}' gets a secret, and the"
-                    " tool does not say that it is one: add"
+                    f"input {quoted(port.name)} of the tool of step {quoted(step.name)} gets a"
+                    " secret, and the tool does not say that it is one: add"
                     f" 'cwltool:Secrets: {{secrets: [{port.name}]}}' to its hints",
                 )
             if port.body is not None and "inputBinding" in port.body:
                 self.findings.error(
                     text_place(port.body, "inputBinding"),
-                    f"'{port.name}' is a secret, and command lines can be read by all on the node:"
-                    f" {_WAY} $(inputs.{port.name})",
+                    f"{quoted(port.name)} is a secret, and command lines can be read by all on the"
+                    f" node: {_WAY} $(inputs.{port.name})",
                 )
             self._texts(tool, held, port.name)
 
@@ -179,7 +182,7 @@ class _Check:
             if _mentions(text, name) and (place not in places or not _is_plain(text, name)):
                 self.findings.error(
                     place,
-                    f"{quoted(text)} uses the secret '{name}': {_WAY} $(inputs.{name})",
+                    f"{quoted(text)} uses the secret {quoted(name)}: {_WAY} $(inputs.{name})",
                 )
 
     def _require_bound(self, owner: CommentedMap, secret: frozenset[str]) -> None:
@@ -195,7 +198,7 @@ class _Check:
                     if not isinstance(name, str) or local_name(name) not in secret:
                         self.findings.error(
                             entry.place,
-                            f"'{entry.name}' names {quoted(name)}, whose value is not secret:"
+                            f"{quoted(entry.name)} names {quoted(name)}, whose value is not secret:"
                             " bind the workflow's parameter that it comes from"
                             f" ('sluice:bind: {{PARAMETER: {SCHEME}NAME}}')",
                         )

@@ -18,6 +18,7 @@ from sluice.cwl.documents.workflow import Link, Step, Workflow
 from sluice.cwl.features import SOURCES
 from sluice.cwl.reading.findings import Findings, did_you_mean, text_place
 from sluice.cwl.reading.nodes import named_nodes
+from sluice.text.visible_text import quoted
 
 
 def check_link(step: Step, link: Link, flow: Dataflow, findings: Findings) -> None:
@@ -65,7 +66,7 @@ def _check_values(link: Link, subject: str, findings: Findings) -> None:
         if key in link.body:
             findings.error(
                 text_place(link.body, key),
-                f"'{key}' of {subject} is not supported: it is for data sets, and this is a"
+                f"{quoted(key)} of {subject} is not supported: it is for data sets, and this is a"
                 " parameter",
             )
 
@@ -102,7 +103,7 @@ def check_features(step: Step, workflow: Workflow, findings: Findings) -> None:
         for place in places if feature not in said else []:
             findings.error(
                 place,
-                f"step '{step.name}' {use}: add 'requirements: {{{feature}: {{}}}}' to the"
+                f"step {quoted(step.name)} {use}: add 'requirements: {{{feature}: {{}}}}' to the"
                 " workflow",
             )
 
@@ -113,7 +114,8 @@ def check_ports(step: Step, findings: Findings) -> None:
         if link.name not in step.tool_inputs and not step.contained:
             hint = did_you_mean(link.name, step.tool_inputs)
             findings.error(
-                link.place, f"the tool of step '{step.name}' has no input '{link.name}'{hint}"
+                link.place,
+                f"the tool of step {quoted(step.name)} has no input {quoted(link.name)}{hint}",
             )
     for port in step.tool_inputs.values():
         fed = step.links.get(port.name)
@@ -123,14 +125,15 @@ def check_ports(step: Step, findings: Findings) -> None:
         if not given and not is_optional(port.type) and "default" not in port.body:
             findings.error(
                 fed.place if fed else step.place_of("in"),
-                f"step '{step.name}' gives no value for '{port.name}', which its tool needs",
+                f"step {quoted(step.name)} gives no value for {quoted(port.name)}, which its tool"
+                " needs",
             )
         check_default(
             port.body.get("default"),
             port,
             findings,
             place=port.place_of("default"),
-            subject=f"'{port.name}'",
+            subject=quoted(port.name),
         )
 
 
@@ -139,21 +142,22 @@ def check_outputs(step: Step, mode: TaskMode | None, findings: Findings) -> None
     if not step.outputs:
         findings.error(
             step.place_of("out"),
-            f"step '{step.name}' gives nothing on: name at least one output of its tool in 'out'",
+            f"step {quoted(step.name)} gives nothing on: name at least one output of its tool in"
+            " 'out'",
         )
     for name, place in step.outputs.items():
         port = step.tool_outputs.get(name)
         if port is None:
             findings.error(
                 place,
-                f"the tool of step '{step.name}' has no output"
-                f" '{name}'{did_you_mean(name, step.tool_outputs)}",
+                f"the tool of step {quoted(step.name)} has no output"
+                f" {quoted(name)}{did_you_mean(name, step.tool_outputs)}",
             )
         elif mode is TaskMode.MERGE and is_optional(port.type):
             findings.error(
                 port.place_of("type"),
-                f"output '{name}' of the tool of step '{step.name}' is {short_form(port.type)}; a"
-                " merge must write what it gives: make it"
+                f"output {quoted(name)} of the tool of step {quoted(step.name)} is"
+                f" {short_form(port.type)}; a merge must write what it gives: make it"
                 f" {short_form(without_null(port.type))}",
             )
 
@@ -182,6 +186,7 @@ def check_secondary_files(flow: Dataflow, findings: Findings) -> None:
             source = (step.links[port].sources or ["?"])[0]
             findings.error(
                 sink.place_of("secondaryFiles"),
-                f"'{port}' of step '{name}' needs secondaryFiles ({', '.join(needed)}), and"
-                f" '{source}' does not say that it has any: write 'secondaryFiles' there, too",
+                f"{quoted(port)} of step {quoted(name)} needs secondaryFiles ({', '.join(needed)}),"
+                f" and {quoted(source)} does not say that it has any: write 'secondaryFiles' there,"
+                " too",
             )

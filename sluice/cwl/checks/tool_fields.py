@@ -32,8 +32,8 @@ def warn_of_tool_fields(workflow: CommentedMap, findings: Findings) -> None:
             if binding.get("shellQuote") is False:
                 findings.warning(
                     text_place(binding, "shellQuote"),
-                    f"'shellQuote: false' has no effect in the tool of step '{name}', which is not"
-                    f" run by a shell: add '{_SHELL}: {{}}' to its requirements",
+                    f"'shellQuote: false' has no effect in the tool of step {quoted(name)}, which"
+                    f" is not run by a shell: add '{_SHELL}: {{}}' to its requirements",
                 )
 
 
@@ -48,8 +48,8 @@ def _warn_of_program(tool: CommentedMap, step: str, findings: Findings) -> None:
         words = ", ".join(program.split())
         findings.warning(
             text_place(tool, "baseCommand"),
-            f"the tool of step '{step}' runs a program that is called {quoted(program)}, with a"
-            f" blank in its name: write 'baseCommand: [{words}]' if these are a program and its"
+            f"the tool of step {quoted(step)} runs a program that is called {quoted(program)}, with"
+            f" a blank in its name: write 'baseCommand: [{words}]' if these are a program and its"
             " arguments",
         )
 
@@ -94,9 +94,9 @@ def _warn_of_output(output: NamedNode, step: str, findings: Findings) -> None:
         return
     findings.warning(
         output.place,
-        f"output '{output.name}' of the tool of step '{step}' is {short_form(kind)} without"
-        " outputBinding: a job fails unless its tool writes a cwl.output.json that names it; else"
-        " write 'outputBinding: {glob: NAME}'",
+        f"output {quoted(output.name)} of the tool of step {quoted(step)} is {short_form(kind)}"
+        " without outputBinding: a job fails unless its tool writes a cwl.output.json that names"
+        " it; else write 'outputBinding: {glob: NAME}'",
     )
 
 

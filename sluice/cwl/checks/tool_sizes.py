@@ -12,6 +12,7 @@ from ruamel.yaml.comments import CommentedMap
 from sluice.cwl.reading.findings import Findings
 from sluice.cwl.reading.nodes import named_nodes
 from sluice.cwl.reading.yaml_text import MAX_NODES
+from sluice.text.visible_text import quoted
 
 #: Values in all tools together. With 100 values a step, this is five times the limit of steps.
 MAX_VALUES = 4 * MAX_NODES
@@ -75,10 +76,10 @@ class _Scale:
             if self._all.is_too_much:
                 self._findings.error(
                     step.place,
-                    f"the tools up to step '{step.name}', each with what the workflow requires for"
-                    f" it, come to more than {MAX_VALUES} values or {MAX_CHARACTERS >> 20} MiB of"
-                    " text: too much for a template; let only the tools that need it have what is"
-                    " large",
+                    f"the tools up to step {quoted(step.name)}, each with what the workflow"
+                    f" requires for it, come to more than {MAX_VALUES} values or"
+                    f" {MAX_CHARACTERS >> 20} MiB of text: too much for a template; let only the"
+                    " tools that need it have what is large",
                 )
                 return False
         return True

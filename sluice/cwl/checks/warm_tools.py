@@ -17,6 +17,7 @@ from sluice.cwl.properties.requirements import requirements_of
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings, did_you_mean, text_place
 from sluice.cwl.reading.nodes import mappings
+from sluice.text.visible_text import quoted
 from sluice.tools.warm_rules import ENVIRONMENT, NO_COMMAND, REFUSED, STDIN, is_worked_out
 
 _NAME = "warm"
@@ -56,7 +57,7 @@ class _Check:
 
     @property
     def _tool(self) -> str:
-        return f"the tool of step '{self.step.name}' stays loaded (sluice:warm), and"
+        return f"the tool of step {quoted(self.step.name)} stays loaded (sluice:warm), and"
 
     def _key(self, warm: Warm) -> None:
         place = self.fields.inner.get((_NAME, "key"), self.fields.places[_NAME])
@@ -65,8 +66,8 @@ class _Check:
                 hint = did_you_mean(name, self.step.tool_inputs)
                 self.findings.error(
                     place,
-                    f"the key of sluice:warm: the tool of step '{self.step.name}' has no input"
-                    f" '{name}'{hint}",
+                    f"the key of sluice:warm: the tool of step {quoted(self.step.name)} has no"
+                    f" input {quoted(name)}{hint}",
                 )
 
     def _process(self) -> bool:
@@ -76,8 +77,8 @@ class _Check:
         if kind != "CommandLineTool":
             self.findings.error(
                 place,
-                f"step '{step.name}' runs a process of class {kind}; only a CommandLineTool stays"
-                " loaded",
+                f"step {quoted(step.name)} runs a process of class {kind}; only a CommandLineTool"
+                " stays loaded",
             )
         elif step.contained or (not self.findings.failed and hides_list(step, self.flow.wiring)):
             expressions = [

@@ -18,6 +18,7 @@ from typing import Any
 
 from sluice.cwl.composing.library_tool import LibraryTool, ToolPort
 from sluice.cwl.documents.types import array_of
+from sluice.text.visible_text import quoted
 
 NOTHING_BOUND: Mapping[str, str] = MappingProxyType({})
 
@@ -58,7 +59,7 @@ class LinkCandidate:
     @property
     def words(self) -> str:
         """The offer in words."""
-        return "the data set" if self.step is None else f"'{self.port}' of {self.step}"
+        return "the data set" if self.step is None else f"{quoted(self.port)} of {self.step}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +159,7 @@ def _require_one_version(
         for prefix, address in tool.namespaces.items():
             if spaces.setdefault(prefix, address) != address:
                 joined.misfits.append(
-                    f"tool {name}: its prefix '{prefix}' stands for {address}, and for"
+                    f"tool {name}: its prefix {quoted(prefix)} stands for {address}, and for"
                     f" {spaces[prefix]} in a tool before it"
                 )
 
@@ -240,8 +241,8 @@ def _link_by_type(
         if len(fitting) > 1:
             names = " or ".join(link.offer.words for link in fitting)
             joined.misfits.append(
-                f"step {step.name}: its input '{port.name}' ({_words(port)}) could be {names}: give"
-                " the one that is meant and the input the same name"
+                f"step {step.name}: its input {quoted(port.name)} ({_words(port)}) could be"
+                f" {names}: give the one that is meant and the input the same name"
             )
             return
         if fitting:
@@ -250,8 +251,8 @@ def _link_by_type(
     if port.depth == 0 and step.links:
         return  # given with each chain
     joined.misfits.append(
-        f"step {step.name}: its input '{port.name}' takes {_words(port)}, and nothing before it"
-        f" gives one: there is {_listed(groups)}; where it is an asset, the tool says so:"
+        f"step {step.name}: its input {quoted(port.name)} takes {_words(port)}, and nothing before"
+        f" it gives one: there is {_listed(groups)}; where it is an asset, the tool says so:"
         f" 'sluice:bind: {{{port.name}: \"asset:NAME\"}}'"
     )
 
@@ -299,7 +300,7 @@ def _name_parameters(joined: ComposedWorkflow) -> None:
 def _bind(bind: Mapping[str, str], joined: ComposedWorkflow) -> None:
     unknown = [name for name in bind if name not in joined.parameters]
     if unknown:
-        names = ", ".join(f"'{name}'" for name in unknown)
+        names = ", ".join(quoted(name) for name in unknown)
         known = ", ".join(joined.parameters) or "none"
         joined.misfits.append(f"bind: {names} is no parameter of the workflow, which has {known}")
     joined.bind |= bind
@@ -348,7 +349,7 @@ def _listed(groups: Sequence[Sequence[LinkCandidate]]) -> str:
 
 
 def _ports_listed(ports: Sequence[ToolPort]) -> str:
-    return ", ".join(f"'{port.name}' ({_words(port)})" for port in ports) or "no files"
+    return ", ".join(f"{quoted(port.name)} ({_words(port)})" for port in ports) or "no files"
 
 
 def fitting(

@@ -20,6 +20,7 @@ from sluice.cwl.properties.extension_reader import NAMESPACE
 from sluice.cwl.reading.findings import START, Findings, text_place
 from sluice.cwl.reading.nodes import named_nodes, plain_json
 from sluice.cwl.reading.yaml_text import read_text
+from sluice.text.visible_text import quoted
 
 #: The largest text of a tool, in bytes.
 MAX_TOOL = 256 * 1024
@@ -118,7 +119,8 @@ def read_tool(text: str, *, file: str) -> tuple[LibraryTool | None, list[Finding
     for name in bind:
         if name not in tool.inputs:
             findings.error(
-                text_place(root, "sluice:bind"), f"'sluice:bind': the tool has no input '{name}'"
+                text_place(root, "sluice:bind"),
+                f"'sluice:bind': the tool has no input {quoted(name)}",
             )
     return (None if findings.failed else tool), findings.sorted()
 
@@ -129,7 +131,8 @@ def _refuse_other_files(node: Any, findings: Findings) -> None:
         for key, value in node.items():
             if key in _INCLUSIONS:
                 findings.error(
-                    text_place(node, key), f"'{key}': a tool of the library stands in one file"
+                    text_place(node, key),
+                    f"{quoted(key)}: a tool of the library stands in one file",
                 )
             else:
                 _refuse_other_files(value, findings)
@@ -153,8 +156,8 @@ def _extensions(root: CommentedMap, findings: Findings) -> tuple[dict[str, str],
         else:
             findings.error(
                 text_place(root, key),
-                f"'{key}' does not belong to a tool: 'sluice:bind' does, and what belongs to a"
-                " step",
+                f"{quoted(key)} does not belong to a tool: 'sluice:bind' does, and what belongs to"
+                " a step",
             )
     if (bind or fields) and (root.get("$namespaces") or {}).get("sluice") != NAMESPACE:
         findings.error(

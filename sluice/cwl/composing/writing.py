@@ -13,6 +13,7 @@ from sluice.cwl.composing.compose import (
 )
 from sluice.cwl.documents.types import short_form
 from sluice.cwl.properties.extension_reader import NAMESPACE
+from sluice.text.visible_text import quoted
 
 _WHY = {
     LinkMethod.WHOLE: "as it is",
@@ -78,7 +79,7 @@ def _requirements(joined: ComposedWorkflow) -> dict[str, dict[str, Any]]:
 
 def _parameter(joined: ComposedWorkflow, step: ComposedStep, port: str, name: str) -> Iterator[str]:
     found = joined.parameters[name]
-    said = f"'{port}' of {step.name}"
+    said = f"{quoted(port)} of {step.name}"
     if found.doc:
         said += f": {found.doc.splitlines()[0][:80]}"
     yield f"  # {said}"
@@ -91,7 +92,7 @@ def _parameter(joined: ComposedWorkflow, step: ComposedStep, port: str, name: st
 def _step(step: ComposedStep, label: str) -> Iterator[str]:
     yield f"  # {label}"
     for port, link in step.links.items():
-        yield f"  # '{port}' takes {link.offer.words}, {_WHY[link.how]}"
+        yield f"  # {quoted(port)} takes {link.offer.words}, {_WHY[link.how]}"
     yield f"  {step.name}:"
     for key, value in step.tool.fields.items():
         yield f"    {key}: {_json(value)}"

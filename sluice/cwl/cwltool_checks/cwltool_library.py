@@ -13,6 +13,8 @@ from typing import Any
 
 from ruamel.yaml.comments import CommentedMap
 
+from sluice.text.visible_text import quoted
+
 #: The address of the document for the loader, which never reads from there.
 ADDRESS = "file:///template"
 _LOGGERS = ("cwltool", "salad", "rdflib", "rdflib.term")
@@ -47,7 +49,7 @@ class Cwltool:
             def fetch_text(self, url: str, content_types: list[str] | None = None) -> str:
                 """Refuse to read an address."""
                 raise ValidationException(
-                    f"'{url}' is outside this document, and nothing but the document is read"
+                    f"{quoted(url)} is outside this document, and nothing but the document is read"
                 )
 
             def check_exists(self, url: str) -> bool:

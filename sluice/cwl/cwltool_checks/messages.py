@@ -7,6 +7,7 @@ from typing import Any
 
 from sluice.cwl.documents.types import PRIMITIVES, normal_type, short_form
 from sluice.cwl.reading.findings import START, Findings, TextPlace, did_you_mean
+from sluice.text.visible_text import escaped, quoted
 
 _PLACED = re.compile(
     r"^\s*(?P<file>\S.*?):(?P<line>\d+):(?P<column>\d+): ?(?P<indent> *)(?P<message>.*)$"
@@ -94,16 +95,17 @@ def _plain_words(message: str) -> str:
     unknown_field = re.match(r"invalid field '([^']*)', expected one of: (.*)", message)
     if unknown_field:
         known = re.findall(r"'([^']+)'", unknown_field[2])
-        return f"there is no field '{unknown_field[1]}' here{did_you_mean(unknown_field[1], known)}"
+        name = unknown_field[1]
+        return f"there is no field {quoted(name)} here{did_you_mean(name, known)}"
     unknown_name = re.match(r"Field '(\w+)' references unknown identifier '([^']*)'", message)
     if unknown_name:
         name = unknown_name[2]
         return (
-            f"there is no type '{name}'{did_you_mean(name, PRIMITIVES)}"
+            f"there is no type {quoted(name)}{did_you_mean(name, PRIMITIVES)}"
             if unknown_name[1] in ("type", "items")
-            else f"there is no '{name}'"
+            else f"there is no {quoted(name)}"
         )
-    return message[:600]
+    return escaped(message[:600])
 
 
 def _reworded(message: str) -> str:

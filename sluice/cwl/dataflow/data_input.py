@@ -9,6 +9,7 @@ from sluice.cwl.documents.types import (
 )
 from sluice.cwl.documents.workflow import Workflow
 from sluice.cwl.reading.findings import Findings
+from sluice.text.visible_text import quoted
 
 
 def find_data_input(workflow: Workflow, findings: Findings, assets: frozenset[str]) -> str | None:
@@ -30,5 +31,7 @@ def find_data_input(workflow: Workflow, findings: Findings, assets: frozenset[st
                 "a data set that each chain is given" if number else "the data set and always given"
             )
             kind = short_form(without_null(port.type))
-            findings.error(port.place_of("type"), f"'{port.name}' is {what}: its type is {kind}")
+            findings.error(
+                port.place_of("type"), f"{quoted(port.name)} is {what}: its type is {kind}"
+            )
     return data[0].name if data else None

@@ -12,6 +12,7 @@ from sluice.cwl.documents.types import (
 )
 from sluice.cwl.documents.workflow import InputOfStep, Link, Port, SourcePort, Step, Workflow
 from sluice.cwl.reading.findings import Findings
+from sluice.text.visible_text import quoted
 
 
 def are_items(
@@ -33,7 +34,7 @@ def are_items(
     if trouble:
         findings.error(
             step.place_of("scatter"),
-            f"step '{step.name}' scatters over '{link.name}', {trouble}",
+            f"step {quoted(step.name)} scatters over {quoted(link.name)}, {trouble}",
         )
     return not trouble
 
@@ -53,12 +54,12 @@ def _of_parameter(port: Port) -> str:
     kind = port.type
     if is_optional(kind) and port.body.get("default") is None:
         return (
-            f"and parameter '{port.name}' is {short_form(kind)}, which may have no value: leave the"
-            " '?' out, or give it a default"
+            f"and parameter {quoted(port.name)} is {short_form(kind)}, which may have no value:"
+            " leave the '?' out, or give it a default"
         )
     if not all(map(is_list, members_of(without_null(kind)))):
         return (
-            f"and parameter '{port.name}' is {short_form(kind)}, which is no list: make it"
+            f"and parameter {quoted(port.name)} is {short_form(kind)}, which is no list: make it"
             f" {short_form(array_of(kind))}, or leave the scatter out"
         )
     return ""

@@ -17,6 +17,7 @@ from sluice.cwl.documents.types import (
 from sluice.cwl.documents.workflow import InputOfStep, Link, SourcePort, Step, Workflow
 from sluice.cwl.features import SCATTER_METHODS, SOURCES
 from sluice.cwl.reading.findings import Findings, circle, did_you_mean
+from sluice.text.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,17 +176,19 @@ class _Resolver:
             known = [*self.workflow.inputs, *self._outputs()]
             self.findings.error(
                 link.source_place,
-                f"{subject}: there is no input '{source}' of the"
+                f"{subject}: there is no input {quoted(source)} of the"
                 f" workflow{did_you_mean(source, known)}",
             )
         elif step not in self.workflow.steps:
             hint = did_you_mean(step, self.workflow.steps)
-            self.findings.error(link.source_place, f"{subject}: there is no step '{step}'{hint}")
+            self.findings.error(
+                link.source_place, f"{subject}: there is no step {quoted(step)}{hint}"
+            )
         elif port not in self.workflow.steps[step].outputs:
             hint = did_you_mean(port, self.workflow.steps[step].outputs)
             self.findings.error(
                 link.source_place,
-                f"{subject}: step '{step}' has no output '{port}' in its 'out'{hint}",
+                f"{subject}: step {quoted(step)} has no output {quoted(port)} in its 'out'{hint}",
             )
         else:
             return SourcePort(step, port)
@@ -197,7 +200,7 @@ class _Resolver:
 
     def output(self, link: Link) -> SourcePort | None:
         """Return the source of a workflow output, or None after an error."""
-        subject = f"output '{link.name}'"
+        subject = f"output {quoted(link.name)}"
         if link.sources is None:
             self.findings.error(
                 link.place, f"{subject} has no 'outputSource': name the step's output that it is"
@@ -317,18 +320,18 @@ def _scatter_is_right(step: Step, findings: Findings) -> bool:
         if name not in step.links:
             findings.error(
                 step.place_of("scatter"),
-                f"step '{step.name}' scatters over '{name}', which is not among its"
+                f"step {quoted(step.name)} scatters over {quoted(name)}, which is not among its"
                 f" inputs{did_you_mean(name, step.links)}",
             )
             return False
     method = step.body.get("scatterMethod")
     if len(step.scatter) > 1 and str(method) not in SCATTER_METHODS:
-        refused = "" if method is None else f"; there is no '{str(method)[:40]}'"
+        refused = "" if method is None else f"; there is no {quoted(str(method))}"
         findings.error(
             step.place_of("scatter" if method is None else "scatterMethod"),
-            f"step '{step.name}' scatters over several inputs: write 'scatterMethod: dotproduct',"
-            " which takes those of the same number together, or 'flat_crossproduct', which takes"
-            f" each with each{refused}",
+            f"step {quoted(step.name)} scatters over several inputs: write 'scatterMethod:"
+            " dotproduct', which takes those of the same number together, or 'flat_crossproduct',"
+            f" which takes each with each{refused}",
         )
         return False
     return True
@@ -352,8 +355,8 @@ def _is_one_data_set(
         way = SOURCES["what a nested_crossproduct gives"].note
         findings.error(
             link.source_place,
-            f"{step.input_named(link.name)} takes lists in lists, which step '{nested}' gives as a"
-            f" nested_crossproduct, and which no step can read: {way} there",
+            f"{step.input_named(link.name)} takes lists in lists, which step {quoted(nested)} gives"
+            f" as a nested_crossproduct, and which no step can read: {way} there",
         )
     elif (
         step.for_output is not None

@@ -21,6 +21,7 @@ from sluice.cwl.documents.types import (
 from sluice.cwl.documents.workflow import Link
 from sluice.cwl.features import SOURCES
 from sluice.cwl.reading.findings import Findings, text_place
+from sluice.text.visible_text import quoted
 
 _NESTED, _FLATTENED = "merge_nested", "merge_flattened"
 #: A tuple and no set, because the value that is looked up may be unhashable.
@@ -86,11 +87,12 @@ def check_merge(
         value = next(
             source for source, stream in zip(sources, streams, strict=True) if stream is None
         )
-        trouble = f"joins data sets and parameters: '{value}' is a parameter"
+        trouble = f"joins data sets and parameters: {quoted(value)} is a parameter"
     elif pick is not None and (lists or not is_merged(link)):
         place = text_place(link.body, "pickValue")
         why = (
-            f"'{lists[0]}' is a whole data set: {SOURCES['pickValue among whole data sets'].note}"
+            f"{quoted(lists[0])} is a whole data set:"
+            f" {SOURCES['pickValue among whole data sets'].note}"
             if lists
             else "there is one source"
         )
@@ -98,7 +100,7 @@ def check_merge(
             f"has 'pickValue: {pick}', which chooses among sources of one value each, and {why}"
         )
     elif is_merged(link) and (folder := next((name for name, each in known if each.folder), None)):
-        trouble = f"joins '{folder}', the folder of an asset, with others: give it by itself"
+        trouble = f"joins {quoted(folder)}, the folder of an asset, with others: give it by itself"
     elif is_merged(link):
         trouble = _unlike(link, known) or (_not_flat(known) if _is_flat(link) else _nested(lists))
     if trouble:
@@ -116,8 +118,8 @@ def _unlike(link: Link, known: Sequence[tuple[str, EntryStream]]) -> str:
     if other is None:
         return ""
     return (
-        f"joins files and other values: '{first}' and '{other}' are not both plain files, which are"
-        " kept in another way"
+        f"joins files and other values: {quoted(first)} and {quoted(other)} are not both plain"
+        " files, which are kept in another way"
     )
 
 
@@ -125,7 +127,7 @@ def _nested(lists: Sequence[str]) -> str:
     if not lists:
         return ""
     way = SOURCES["merge_nested of whole data sets"].note
-    return f"would be lists in a list, as '{lists[0]}' is a whole data set: {way}"
+    return f"would be lists in a list, as {quoted(lists[0])} is a whole data set: {way}"
 
 
 def _not_flat(known: Sequence[tuple[str, EntryStream]]) -> str:
@@ -138,8 +140,8 @@ def _not_flat(known: Sequence[tuple[str, EntryStream]]) -> str:
             kind == "Any" or is_list(kind) for kind in members_of(stream.type)
         ):
             return (
-                f"takes the list apart that a job gives as '{source}' ({short_form(stream.type)}):"
-                " let a step before it do that"
+                f"takes the list apart that a job gives as {quoted(source)}"
+                f" ({short_form(stream.type)}): let a step before it do that"
             )
     return ""
 

@@ -16,6 +16,7 @@ from sluice.cwl.properties.extension_reader import Extensions, Fields
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import TextPlace, text_place
 from sluice.cwl.reading.nodes import NamedNode, clone, named_nodes, put_at
+from sluice.text.visible_text import quoted
 
 _OF_JOBS = tuple(JOB_FIELDS)
 _OF_LINKS = tuple(LINK_FIELDS)
@@ -199,8 +200,8 @@ def _supply(written: _SourcePlace) -> _LinkSource:
         if not isinstance(supply, _LinkSource) or not supply.is_plain:
             raise NotFlat(
                 last.at,
-                f"'{last.at.name}' chooses among values that are chosen or put together inside"
-                " another workflow",
+                f"{quoted(last.at.name)} chooses among values that are chosen or put together"
+                " inside another workflow",
             )
         found.append(supply.sources[0])
     return _LinkSource(found, last.choice, followed.default)
@@ -248,7 +249,7 @@ def _before(source: str, written: _SourcePlace) -> _LinkSource | _SourceTrace:
     for output in named_nodes(inner.body.get("outputs")):
         if output.name == port and output.body is not None:
             return _SourceTrace(_SourcePlace(output, output.body, "outputSource", inner))
-    raise NotFlat(written.at, f"the workflow of step '{step}' has no output '{port}'")
+    raise NotFlat(written.at, f"the workflow of step {quoted(step)} has no output {quoted(port)}")
 
 
 def _given(scope: _Scope, name: str) -> _LinkSource | _SourceTrace:
@@ -298,7 +299,7 @@ class _FlatSteps:
                 )
                 continue
             if name in self.steps:
-                raise NotFlat(step, f"there would be two steps '{name}'")
+                raise NotFlat(step, f"there would be two steps {quoted(name)}")
             put_at(
                 self.steps, name, _flat_step(step.body, scope, above, like=step.place), step.place
             )

@@ -102,10 +102,12 @@ class _Tools:
             if run is None:
                 return None
         elif "run" not in body:
-            self.findings.error(step.place, f"step '{name}' has no tool: 'run' is missing")
+            self.findings.error(step.place, f"step {quoted(name)} has no tool: 'run' is missing")
             return None
         elif not isinstance(run, CommentedMap):
-            self.findings.error(text_place(body, "run"), f"'run' of step '{name}' is not a tool")
+            self.findings.error(
+                text_place(body, "run"), f"'run' of step {quoted(name)} is not a tool"
+            )
             return None
         kind = run.get("class")
         is_too_deep = depth > MAX_NESTED_WORKFLOWS
@@ -131,14 +133,14 @@ class _Tools:
         if run.startswith("#"):
             self.findings.error(
                 place,
-                f"the tool {quoted(run)} of step '{step}' is not in this"
+                f"the tool {quoted(run)} of step {quoted(step)} is not in this"
                 f" document{did_you_mean(run[1:], graph)}",
             )
         else:
             self.findings.error(
                 place,
-                f"the tool {quoted(run)} of step '{step}' is another file, and a template must be"
-                " one text: write the tool here, or pack the document ('cwltool --pack')",
+                f"the tool {quoted(run)} of step {quoted(step)} is another file, and a template"
+                " must be one text: write the tool here, or pack the document ('cwltool --pack')",
             )
         return None
 
@@ -184,16 +186,16 @@ def _other_class(kind: Any, step: str, depth: int) -> str:
     most = MAX_NESTED_WORKFLOWS
     match kind:
         case "Workflow" | "CommandLineTool" | "ExpressionTool" if depth > most:
-            return f"step '{step}' lies in {depth} workflows: at most {most} may be nested"
+            return f"step {quoted(step)} lies in {depth} workflows: at most {most} may be nested"
         case "Operation":
             return (
-                f"step '{step}' runs an Operation, which does nothing inside a job: write a"
+                f"step {quoted(step)} runs an Operation, which does nothing inside a job: write a"
                 " CommandLineTool"
             )
         case None:
-            return f"the tool of step '{step}' has no 'class'; write 'class: CommandLineTool'"
+            return f"the tool of step {quoted(step)} has no 'class'; write 'class: CommandLineTool'"
     return (
-        f"the tool of step '{step}' is of the class"
+        f"the tool of step {quoted(step)} is of the class"
         f" {quoted(kind)}{did_you_mean(str(kind), _CLASSES)}"
     )
 

@@ -142,7 +142,7 @@ def _refuse_other_files(root: CommentedMap, findings: Findings) -> bool:
                 includes = True
                 findings.error(
                     text_place(node, key),
-                    f"'{key}' reads another file, and a template must be one text: write its"
+                    f"{quoted(key)} reads another file, and a template must be one text: write its"
                     " content here",
                 )
         if node.get("class") in ("File", "Directory"):
@@ -156,6 +156,6 @@ def _refuse_named_file(node: CommentedMap, kind: str, findings: Findings) -> Non
             way = "give its text as 'contents', or " if kind == "File" else ""
             findings.error(
                 text_place(node, key),
-                f"'{key}' names a {kind.lower()} outside this text, which no job will have;"
+                f"{quoted(key)} names a {kind.lower()} outside this text, which no job will have;"
                 f" {way}install it with the tool",
             )

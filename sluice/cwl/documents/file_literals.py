@@ -8,6 +8,7 @@ from ruamel.yaml.comments import CommentedMap
 from sluice.cwl.reading.files import is_relative
 from sluice.cwl.reading.findings import Findings, text_place
 from sluice.cwl.reading.nodes import put_at
+from sluice.text.visible_text import quoted
 
 #: The largest ``contents`` that CWL allows, in bytes.
 MAX_CONTENTS = 64 * 1024
@@ -36,9 +37,9 @@ def make_literal(node: CommentedMap, key: str, text: str, findings: Findings) ->
     if size > MAX_CONTENTS:
         findings.error(
             place,
-            f"'{key}' names a file of {size} bytes: at most {MAX_CONTENTS} (64 KiB) go to jobs"
-            " with the template; install it with the tool, or let the workflow have an input of"
-            " type File for it",
+            f"{quoted(key)} names a file of {size} bytes: at most {MAX_CONTENTS} (64 KiB) go to"
+            " jobs with the template; install it with the tool, or let the workflow have an input"
+            " of type File for it",
         )
         return
     put_at(node, "basename", node.get("basename", posixpath.basename(unquote(node[key]))), place)

@@ -12,6 +12,7 @@ from sluice.cwl.reading.findings import START, Findings
 from sluice.cwl.reading.nodes import named_nodes
 from sluice.cwl.reading.uploads import Upload
 from sluice.cwl.reading.yaml_text import ValueBudget, read_text
+from sluice.text.visible_text import quoted, shortened
 
 #: The endings of the names of CWL documents.
 _DOCUMENTS = (".cwl", ".yml", ".yaml", ".json")
@@ -29,7 +30,7 @@ def find_main(upload: Upload, findings: Findings) -> str | None:
         if upload.main not in upload.texts:
             findings.error(
                 START,
-                f"there is no file '{upload.main[:200]}' among the files: {_listed(upload.texts)}",
+                f"there is no file {quoted(upload.main)} among the files: {_listed(upload.texts)}",
             )
             return None
         return upload.main
@@ -118,6 +119,6 @@ def _is_workflow(root: Any) -> bool:
 
 def _listed(names: Collection[str]) -> str:
     ordered = sorted(names)
-    return ", ".join(ordered[:_NAMED]) + (
+    return ", ".join(map(shortened, ordered[:_NAMED])) + (
         f" and {len(ordered) - _NAMED} more" if len(ordered) > _NAMED else ""
     )

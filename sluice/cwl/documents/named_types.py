@@ -23,6 +23,7 @@ from sluice.cwl.reading.files import FileRefused, FileSet
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import clone, count_values, named_nodes
 from sluice.cwl.reading.yaml_text import MAX_NODES
+from sluice.text.visible_text import quoted
 
 _KNOWN = PRIMITIVES | STREAMS
 
@@ -205,7 +206,7 @@ class _Reader:
                 if address in found:
                     self.findings.error(
                         text_place(body, "name"),
-                        f"there are two types named '{found[address].short}' here",
+                        f"there are two types named {quoted(found[address].short)} here",
                     )
                 if address not in self.defined:
                     name = self._new_name(address, _file(body))
@@ -284,7 +285,7 @@ class _Reader:
                 *(_as_written(visible, _file(node)) for visible in within.visible.values()),
             }
             self.findings.error(
-                text_place(node, key), f"there is no type '{bare[:200]}'{did_you_mean(bare, known)}"
+                text_place(node, key), f"there is no type {quoted(bare)}{did_you_mean(bare, known)}"
             )
             return "Any"
         within.uses.append((within.visible[address], text_place(node, key)))
@@ -312,7 +313,7 @@ class _Reader:
             return False
         for used, place in self.early:
             self.findings.error(
-                place, f"the type '{used.short}' is defined after what uses it: put it before"
+                place, f"the type {quoted(used.short)} is defined after what uses it: put it before"
             )
         return True
 
@@ -351,7 +352,8 @@ class _Reader:
             if used.name in inner:
                 way = "write 'Any' here, and let the tool check it"
                 raise _TooMuch(
-                    place, f"the type '{used.short}' contains itself, which is not supported: {way}"
+                    place,
+                    f"the type {quoted(used.short)} contains itself, which is not supported: {way}",
                 )
             extent = self._extent(used, extents, inner) if len(inner) <= MAX_TYPE_LEVELS else None
             if extent is None or extent.levels >= MAX_TYPE_LEVELS:

@@ -27,6 +27,7 @@ from sluice.cwl.reading.nodes import (
     put_at,
 )
 from sluice.cwl.reading.yaml_text import MAX_BYTES, MAX_DEPTH, MAX_NODES, ValueBudget, read_text
+from sluice.text.visible_text import quoted
 
 _MAX_LEVELS = 16
 
@@ -321,8 +322,8 @@ class _Reader:
             if self.namespaces.setdefault(prefix, (address, place))[0] != address:
                 self.findings.error(
                     place,
-                    f"{file} declares the prefix '{prefix}' for another address than the files"
-                    " before it",
+                    f"{file} declares the prefix {quoted(prefix)} for another address than the"
+                    " files before it",
                 )
         if "$graph" not in other:
             return other, {}
@@ -349,8 +350,8 @@ class _Reader:
             ):
                 self.findings.error(
                     place,
-                    f"the tool there declares the prefix '{prefix}' for another address than the"
-                    " workflow",
+                    f"the tool there declares the prefix {quoted(prefix)} for another address than"
+                    " the workflow",
                 )
 
 

@@ -7,6 +7,7 @@ from ruamel.yaml.comments import CommentedMap
 from sluice.cwl import features
 from sluice.cwl.reading.findings import Findings, text_place
 from sluice.cwl.reading.nodes import mappings, named_nodes, put_at
+from sluice.text.visible_text import quoted
 
 VERSIONS = tuple(features.VERSIONS)
 #: A tuple and no set, because the value that is looked up may be unhashable.
@@ -26,8 +27,8 @@ def drop_inner_versions(root: Any, findings: Findings) -> None:
         if node["cwlVersion"] != root.get("cwlVersion") and "cwlVersion" in root:
             findings.warning(
                 text_place(node, "cwlVersion"),
-                f"this is part of a file of {str(root['cwlVersion'])[:40]}, and 'cwlVersion' has no"
-                " effect here: leave it out, or put the process into a file of its own, named by"
+                f"this is part of a file of {quoted(str(root['cwlVersion']))}, and 'cwlVersion' has"
+                " no effect here: leave it out, or put the process into a file of its own, named by"
                 " 'run'",
             )
         if "cwlVersion" in root:

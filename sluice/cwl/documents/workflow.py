@@ -83,9 +83,9 @@ class Step:
     def input_named(self, link: str) -> str:
         """Return one of the step's inputs in words that the template's author knows."""
         return (
-            f"input '{link}' of step '{self.name}'"
+            f"input {quoted(link)} of step {quoted(self.name)}"
             if self.for_output is None
-            else f"output '{self.for_output}'"
+            else f"output {quoted(self.for_output)}"
         )
 
     def place_of(self, key: str) -> TextPlace:
@@ -179,8 +179,8 @@ def _named(node: Any, kinds: str, findings: Findings) -> list[NamedNode]:
 def _step(
     entry: NamedNode, body: CommentedMap, canonical: CanonicalWorkflow, findings: Findings
 ) -> Step:
-    links = _named(body.get("in"), f"inputs of step '{entry.name}'", findings)
-    outputs = _named(body.get("out"), f"outputs of step '{entry.name}'", findings)
+    links = _named(body.get("in"), f"inputs of step {quoted(entry.name)}", findings)
+    outputs = _named(body.get("out"), f"outputs of step {quoted(entry.name)}", findings)
     tool = body["run"]
     return Step(
         name=entry.name,
@@ -191,11 +191,15 @@ def _step(
         scatter=[name for name in listed(body.get("scatter")) if isinstance(name, str)],
         tool=tool,
         tool_inputs=_ports(
-            _named(tool.get("inputs"), f"inputs of the tool of step '{entry.name}'", findings),
+            _named(
+                tool.get("inputs"), f"inputs of the tool of step {quoted(entry.name)}", findings
+            ),
             canonical,
         ),
         tool_outputs=_ports(
-            _named(tool.get("outputs"), f"outputs of the tool of step '{entry.name}'", findings),
+            _named(
+                tool.get("outputs"), f"outputs of the tool of step {quoted(entry.name)}", findings
+            ),
             canonical,
         ),
         has_tool=entry.name not in canonical.toolless,

@@ -30,7 +30,7 @@ def container_image(
         if key in body:
             tell(
                 text_place(body, key),
-                f"'{key}' of step '{step}' is not supported: {CONTAINERS[key].note}",
+                f"{quoted(key)} of step {quoted(step)} is not supported: {CONTAINERS[key].note}",
             )
             return None
     outdir = body.get("dockerOutputDirectory")
@@ -45,7 +45,7 @@ def container_image(
         if body.get(key) is not None
     }
     if not named:
-        tell(place, f"the container of step '{step}' names no image: write 'dockerPull'")
+        tell(place, f"the container of step {quoted(step)} names no image: write 'dockerPull'")
         return None
     pull = named.get("dockerPull")
     name = named.get("dockerImageId", pull)
@@ -59,6 +59,6 @@ def _name(body: CommentedMap, key: str, findings: Findings) -> str | None:
     except ValidationError:
         findings.error(
             text_place(body, key),
-            f"'{key}' is no name of an image: {quoted(written)}; one is 'debian:12'",
+            f"{quoted(key)} is no name of an image: {quoted(written)}; one is 'debian:12'",
         )
         return None

@@ -42,11 +42,11 @@ def _model(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Reader:
         for key in unknown:
             if f"{value.name}.{key}" in LATER:
                 value.wrong(
-                    f"'{key}' is not supported yet: {LATER[f'{value.name}.{key}'].note}",
+                    f"{quoted(key)} is not supported yet: {LATER[f'{value.name}.{key}'].note}",
                     places[key],
                 )
             else:
-                value.wrong(f"knows no '{key}'{did_you_mean(key, fields)}", places[key])
+                value.wrong(f"knows no {quoted(key)}{did_you_mean(key, fields)}", places[key])
         try:
             return kind.model_validate(
                 {key: item for key, item in given.items() if key not in unknown}, strict=True
@@ -55,7 +55,7 @@ def _model(kind: type[BaseModel], *, hidden: Collection[str] = ()) -> Reader:
             for each in error.errors():
                 key, said = str(each["loc"][0]) if each["loc"] else "", sentence_of(each)
                 if each["type"] == "missing":
-                    value.wrong(f"says no '{key}'; {FIELDS[value.name].example}")
+                    value.wrong(f"says no {quoted(key)}; {FIELDS[value.name].example}")
                     continue
                 value.wrong(
                     f"{key}: {said[0].lower()}{said[1:]}, not {quoted(plain_json(each['input']))}",
@@ -224,7 +224,7 @@ def _require(value: FieldValue) -> Require | None:
     for key, wanted in written.items():
         name, place = value.plain_key(key), text_place(written, key)
         if name not in Require.model_fields:
-            value.wrong(f"knows no '{name}'{did_you_mean(name, Require.model_fields)}", place)
+            value.wrong(f"knows no {quoted(name)}{did_you_mean(name, Require.model_fields)}", place)
         elif name in {"meta", "parameters"}:
             if isinstance(wanted, CommentedMap) and wanted:
                 found[name] = conditions_in(value, wanted)

@@ -12,6 +12,7 @@ from sluice.cwl.properties.extension_fields import FIELDS
 from sluice.cwl.properties.field_value import FieldValue
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import local_name, named_nodes
+from sluice.text.visible_text import quoted
 
 #: The number of steps of nested workflows from which on fields are not read.
 _MAX_NESTED = 2000
@@ -195,17 +196,17 @@ class _Reader:
                 f' "{NAMESPACE}"}}\' to the document',
             )
         if name in LATER:
-            self.findings.error(place, f"'{key}' is not supported yet: {LATER[name].note}")
+            self.findings.error(place, f"{quoted(key)} is not supported yet: {LATER[name].note}")
         elif name not in FIELDS:
             self.findings.error(
                 place,
                 "there is no extension field"
-                f" '{key}'{did_you_mean(key, [f'{PREFIX}:{known}' for known in FIELDS])}",
+                f" {quoted(key)}{did_you_mean(key, [f'{PREFIX}:{known}' for known in FIELDS])}",
             )
         elif not FIELDS[name].may_stand_on(home.kind):
-            self.findings.error(place, f"'{key}' belongs to {FIELDS[name].owner}, not here")
+            self.findings.error(place, f"{quoted(key)} belongs to {FIELDS[name].owner}, not here")
         elif name in fields.values:
-            self.findings.error(place, f"'{key}' stands twice here")
+            self.findings.error(place, f"{quoted(key)} stands twice here")
         else:
             example = FIELDS[name].example
             value = FieldValue(node, key, name, self.findings, self.own_name, example)

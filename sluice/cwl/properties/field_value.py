@@ -7,6 +7,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap
 
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
+from sluice.text.visible_text import quoted
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,9 @@ class FieldValue:
 
     def wrong(self, message: str, place: TextPlace | None = None) -> None:
         """Report an error of the value."""
-        self.findings.error(place or text_place(self.node, self.key), f"'{self.key}' {message}")
+        self.findings.error(
+            place or text_place(self.node, self.key), f"{quoted(self.key)} {message}"
+        )
 
     def mapping(self) -> CommentedMap | None:
         """Return the value as a mapping, or None after an error."""

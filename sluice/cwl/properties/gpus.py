@@ -118,7 +118,8 @@ class _Reader:
         if isinstance(value, str):
             self.findings.warning(
                 text_place(self.requirement.body, key),
-                f"'{key}' is an expression, which only the job can work out: one GPU is asked for",
+                f"{quoted(key)} is an expression, which only the job can work out: one GPU is asked"
+                " for",
             )
             return False
         if type(value) is int and 1 <= value <= MAX_GPUS_PER_JOB:
@@ -129,4 +130,4 @@ class _Reader:
         return False
 
     def _wrong(self, key: str, message: str) -> None:
-        self.findings.error(text_place(self.requirement.body, key), f"'{key}' {message}")
+        self.findings.error(text_place(self.requirement.body, key), f"{quoted(key)} {message}")

@@ -61,7 +61,7 @@ def _every(value: FieldValue, written: Any, place: TextPlace) -> GrowthTrigger |
     if unknown := [key for key in given if key not in GrowthTrigger.model_fields]:
         for key in unknown:
             value.wrong(
-                f"every: knows no '{key}'{did_you_mean(key, GrowthTrigger.model_fields)}",
+                f"every: knows no {quoted(key)}{did_you_mean(key, GrowthTrigger.model_fields)}",
                 places[key],
             )
         return None
@@ -128,7 +128,9 @@ def read_collect(value: FieldValue) -> Collect | None:
     given = {value.plain_key(str(key)): item for key, item in given.items()}
     places = value.inner_places()
     for key in [key for key in given if key not in Collect.model_fields]:
-        value.wrong(f"knows no '{key}'{did_you_mean(key, Collect.model_fields)}", places.get(key))
+        value.wrong(
+            f"knows no {quoted(key)}{did_you_mean(key, Collect.model_fields)}", places.get(key)
+        )
         del given[key]
     if "name" not in given:
         value.wrong(f"has no 'name'; {value.example}")

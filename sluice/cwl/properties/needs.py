@@ -23,6 +23,7 @@ from sluice.cwl.properties.requirements import (
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings, text_place
 from sluice.cwl.reading.nodes import processes_inside
+from sluice.text.visible_text import quoted
 
 #: The largest amount of cores, MiB or seconds.
 _MOST = 1_000_000_000
@@ -117,8 +118,8 @@ def _container(step: Step, tools: Sequence[Requirements], findings: Findings) ->
     if images and not required:
         findings.warning(
             asked[0].place,
-            f"the container of step '{step.name}' is a hint: on a node without Docker, Podman or"
-            " the like its jobs run without, and need the tool installed there",
+            f"the container of step {quoted(step.name)} is a hint: on a node without Docker, Podman"
+            " or the like its jobs run without, and need the tool installed there",
         )
     return Container(images=list(images.values()), required=required) if images else None
 
@@ -170,20 +171,20 @@ class _Amounts:
             if isinstance(value, str):
                 self.findings.warning(
                     text_place(body, key),
-                    f"'{key}' is an expression, which only the job can work out: the default is"
-                    " used",
+                    f"{quoted(key)} is an expression, which only the job can work out: the default"
+                    " is used",
                 )
                 return None
             if isinstance(value, bool) or not isinstance(value, int | float):
                 return None
             if value < 0 or (name == "cores" and value == 0):
                 self.findings.error(
-                    text_place(body, key), f"'{key}' must be greater than 0, not {value}"
+                    text_place(body, key), f"{quoted(key)} must be greater than 0, not {value}"
                 )
                 return None
             if value > _MOST:
                 self.findings.error(
-                    text_place(body, key), f"'{key}' is {value}, more than any machine has"
+                    text_place(body, key), f"{quoted(key)} is {value}, more than any machine has"
                 )
                 return None
             return float(value)
@@ -213,8 +214,8 @@ def _time_limit(
         if step.for_output is None:
             findings.warning(
                 step.place,
-                f"step '{step.name}' has no time limit (ToolTimeLimit): a job is stopped after"
-                f" {default} s",
+                f"step {quoted(step.name)} has no time limit (ToolTimeLimit): a job is stopped"
+                f" after {default} s",
             )
         return {}
     seconds = _seconds(step, requirement, findings)
@@ -246,7 +247,7 @@ def _seconds(step: Step, requirement: Requirement, findings: Findings) -> float 
     if limit == 0:
         findings.warning(
             place,
-            f"step '{step.name}' may run without end: a tool that hangs keeps its pilot busy for"
-            " ever",
+            f"step {quoted(step.name)} may run without end: a tool that hangs keeps its pilot busy"
+            " for ever",
         )
     return float(limit)

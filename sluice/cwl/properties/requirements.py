@@ -19,6 +19,7 @@ from sluice.cwl.features import (
 from sluice.cwl.properties.template import ParsedTemplate
 from sluice.cwl.reading.findings import Findings, TextPlace, did_you_mean, text_place
 from sluice.cwl.reading.nodes import NamedNode, named_nodes, plain_json, processes_inside, put_at
+from sluice.text.visible_text import quoted
 
 CUDA_REQUIREMENT, OLD_TIME_LIMIT, SECRETS = (
     f"{CWLTOOL_NAMESPACE}{name}" for name in ("CUDARequirement", "TimeLimit", "Secrets")
@@ -59,39 +60,41 @@ def check_requirement_names(template: ParsedTemplate, findings: Findings) -> Non
 def _check_names(owner: CommentedMap, document: Document, findings: Findings) -> None:
     for kind in ("requirements", "hints"):
         if kind in owner and owner[kind] is None:
-            findings.error(text_place(owner, kind), f"'{kind}' is empty: leave it out")
+            findings.error(text_place(owner, kind), f"{quoted(kind)} is empty: leave it out")
         for entry in named_nodes(owner.get(kind), "class"):
             name = expanded(entry.name, document.namespaces)
             if entry.body is None and isinstance(owner[kind], CommentedSeq):
                 findings.error(
                     entry.place,
-                    f"a bare name is no item of '{kind}': write '- class: {entry.name[:80]}'",
+                    f"a bare name is no item of {quoted(kind)}: write '- class: {entry.name[:80]}'",
                 )
             elif name in KNOWN_EXTENSIONS:
                 continue
             elif name in _REFUSED_EXTENSIONS:
                 findings.error(
                     entry.place,
-                    f"'{entry.name}' is not supported, as a hint neither:"
+                    f"{quoted(entry.name)} is not supported, as a hint neither:"
                     f" {_REFUSED_EXTENSIONS[name].note}",
                 )
             elif kind == "hints" and name not in _KNOWN:
                 findings.warning(
-                    entry.place, f"the hint '{entry.name}' is not known here, and has no effect"
+                    entry.place,
+                    f"the hint {quoted(entry.name)} is not known here, and has no effect",
                 )
             elif name not in _KNOWN:
                 findings.error(
                     entry.place,
-                    f"the requirement '{entry.name}' is not supported{did_you_mean(name, _KNOWN)}",
+                    f"the requirement {quoted(entry.name)} is not"
+                    f" supported{did_you_mean(name, _KNOWN)}",
                 )
             elif kind == "requirements" and name in refused_features(OF_TOOLS):
                 findings.error(
                     entry.place,
-                    f"'{name}' is not supported as a requirement: {OF_TOOLS[name].note}",
+                    f"{quoted(name)} is not supported as a requirement: {OF_TOOLS[name].note}",
                 )
             elif kind == "requirements" and name in SINCE_V1_1 and document.version == "v1.0":
                 findings.error(
-                    entry.place, f"'{name}' is not part of CWL v1.0: write 'cwlVersion: v1.2'"
+                    entry.place, f"{quoted(name)} is not part of CWL v1.0: write 'cwlVersion: v1.2'"
                 )
 
 

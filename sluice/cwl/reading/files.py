@@ -10,6 +10,8 @@ from urllib.parse import unquote
 
 from sluice.cwl.reading.findings import did_you_mean
 from sluice.cwl.reading.yaml_text import MAX_BYTES
+from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted
 
 #: An absolute path of any operating system, also as an address.
 _ABSOLUTE = re.compile(r"file:|/|\\|[A-Za-z]:[\\/]", re.IGNORECASE)
@@ -62,7 +64,7 @@ class FileSet(Protocol):
 def _refuse_addresses(name: str) -> None:
     if _ADDRESS.match(name) and not _ABSOLUTE.match(name):
         raise FileRefused(
-            f"{name[:200]} is an address; only files are read: fetch it, and name the file"
+            f"{quoted(name)} is an address; only files are read: fetch it, and name the file"
         )
 
 
@@ -82,8 +84,8 @@ class DiskFiles:
         _refuse_addresses(name)
         if self._portable and _ABSOLUTE.match(name):
             raise FileRefused(
-                f"{name[:200]} is an absolute path: name the file relative to this one, so that it"
-                " can be uploaded with it"
+                f"{quoted(name)} is an absolute path: name the file relative to this one, so that"
+                " it can be uploaded with it"
             )
         return str(Path(base).parent / unquote(name.removeprefix("file://")))
 
@@ -93,15 +95,15 @@ class DiskFiles:
         try:
             if path.stat().st_size > MAX_BYTES:
                 raise FileRefused(
-                    f"{key} is too large for a template: at most {MAX_BYTES} bytes (2 MiB) are read"
+                    f"{quoted(key)} is too large for a template: at most {MAX_BYTES} bytes (2 MiB)"
+                    " are read"
                 )
             # Path.read_text would convert line ends.
             self.read[key] = path.read_bytes().decode()
         except UnicodeDecodeError as error:
-            raise FileRefused(f"{key} is not text in UTF-8") from error
+            raise FileRefused(f"{quoted(key)} is not text in UTF-8") from error
         except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else error
-            raise FileRefused(f"{key} cannot be read: {reason}") from error
+            raise FileRefused(f"{quoted(key)} cannot be read: {reason_of(error)}") from error
         return self.read[key]
 
     def identity(self, key: str) -> str:
@@ -125,25 +127,27 @@ class UploadedFiles:
         name = unquote(name)
         if _ABSOLUTE.match(name):
             raise FileRefused(
-                f"{name[:200]} is an absolute path, and only the upload is read: name it relative"
+                f"{quoted(name)} is an absolute path, and only the upload is read: name it relative"
                 " to this file"
             )
         key = posixpath.normpath(posixpath.join(posixpath.dirname(base), name))
         if key == ".." or key.startswith("../"):
             raise FileRefused(
-                f"{name[:200]} lies outside of what was uploaded: upload the folder that holds both"
+                f"{quoted(name)} lies outside of what was uploaded: upload the folder that holds"
+                " both"
             )
         if key not in self._texts and key not in self._unusable:
             alike = did_you_mean(key, self._texts) if len(self._texts) > 1 else ""
             raise FileRefused(
-                f"{key[:200]} is not in the upload: send it along (several files, or a zip){alike}"
+                f"{quoted(key)} is not in the upload: send it along (several files, or a"
+                f" zip){alike}"
             )
         return key
 
     def text(self, key: str) -> str:
         """Return the text of a file."""
         if key in self._unusable:
-            raise FileRefused(f"{key} {self._unusable[key]}")
+            raise FileRefused(f"{quoted(key)} {self._unusable[key]}")
         return self._texts[key]
 
     def identity(self, key: str) -> str:

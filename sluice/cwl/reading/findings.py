@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from sluice.contracts.common.problems import Finding
+from sluice.text.visible_text import quoted, shortened
 
 #: The number of findings that are shown.
 MAX_FINDINGS = 100
@@ -49,17 +50,17 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     alike = {name[:_MAX_CHARACTERS]: name for name in names[:_MAX_NAMES]}
     close = get_close_matches(word[:_MAX_CHARACTERS], alike, n=1, cutoff=0.6)
     if close:
-        return f"; did you mean '{alike[close[0]]}'?"
+        return f"; did you mean {quoted(alike[close[0]])}?"
     if not names:
         return ""
-    shown = ", ".join(names[:12]) + (", …" if len(names) > 12 else "")
+    shown = ", ".join(map(shortened, names[:12])) + (", …" if len(names) > 12 else "")
     return f"; there is: {shown}"
 
 
 def circle(steps: Sequence[str]) -> str:
     """Return a message: each of ``steps`` waits for the next, and the last for the first."""
-    shown = [*steps[:_MAX_CYCLE], "…"] if len(steps) > _MAX_CYCLE else steps
-    return f"the steps wait for each other in a circle: {' → '.join([*shown, steps[0]])}"
+    shown = [*steps[:_MAX_CYCLE], *(["…"] if len(steps) > _MAX_CYCLE else []), steps[0]]
+    return f"the steps wait for each other in a circle: {' → '.join(map(shortened, shown))}"
 
 
 class Findings:

@@ -7,6 +7,7 @@ from typing import Any
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 
 from sluice.cwl.reading.findings import Findings, TextPlace, text_place
+from sluice.text.visible_text import quoted
 
 
 def clone(node: Any) -> Any:
@@ -130,7 +131,7 @@ def refuse_duplicates(found: list[NamedNode], kinds: str, findings: Findings) ->
         if entry.name in first:
             findings.error(
                 entry.place,
-                f"there are two {kinds} named '{entry.name}'; the first is in line"
+                f"there are two {kinds} named {quoted(entry.name)}; the first is in line"
                 f" {first[entry.name][0]}",
             )
         else:

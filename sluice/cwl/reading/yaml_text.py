@@ -241,7 +241,7 @@ class _Builder:
             return event.value
         if _is_storable(value):
             return value
-        self.findings.error(place, f"{event.value[:40]} {_why_not_storable(value)}")
+        self.findings.error(place, f"{quoted(event.value)} {_why_not_storable(value)}")
         return 0
 
     def _scalar(self, event: Any, place: TextPlace) -> Any:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from joserfc import jws, jwt
-from joserfc.errors import ClaimError
+from joserfc.errors import ClaimError, ExpiredTokenError, MissingClaimError
 
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Unauthenticated
@@ -114,11 +114,22 @@ class ServiceTokens:
         )
         try:
             rules.validate(dict(claims))
-            if claims["exp"] > now + LIFE + SKEW:  # no token may be valid for ever
-                raise ClaimError("exp", f"The token holds for longer than {LIFE} s")
         except ClaimError as error:
             raise Unauthenticated(
-                f"the token of the service {service} does not hold here ({error.description}):"
-                " the clocks of the two machines differ, or it is for another service than"
-                f" {self._keys.service}"
+                f"the token of the service {service} is not valid here: {self._fault(error)}"
             ) from error
+        if claims["exp"] > now + LIFE + SKEW:  # no token may be valid for ever
+            raise Unauthenticated(
+                f"the token of the service {service} is valid for longer than {LIFE} s"
+            )
+
+    def _fault(self, error: ClaimError) -> str:
+        match error:
+            case MissingClaimError():
+                return f"it lacks {error.claim}"
+            case ExpiredTokenError():
+                return "it has expired; compare the clocks of the two machines"
+            case ClaimError(claim="aud"):
+                return f"it is for another service than {self._keys.service}"
+            case _:
+                return "its times are wrong; compare the clocks of the two machines"

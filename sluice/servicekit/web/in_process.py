@@ -12,6 +12,8 @@ import httpx
 import structlog
 from starlette.types import ASGIApp, Message, Scope
 
+from sluice.text.os_errors import reason_of
+
 log = structlog.get_logger(__name__)
 
 
@@ -69,7 +71,7 @@ class _Exchange(httpx.AsyncByteStream):
             await app(scope, self._receive, self._send)
         except Exception as error:
             # Process boundary: over a network this would be a broken connection.
-            log.warning("http.broken_off", path=scope["path"], reason=str(error))
+            log.warning("http.broken_off", path=scope["path"], reason=reason_of(error))
         if not self.head.done():
             self.head.set_result((500, []))
         await self._pieces.put(None)

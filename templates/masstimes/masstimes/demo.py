@@ -54,7 +54,7 @@ from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import ChainState, DeviceState
 from sluice.embedded.demonstration import SYSTEM, demonstration_folder, demonstration_system
 from sluice.network.http_clients import send_request
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import reason_of, sentence_of
 
 PACK = Path(__file__).resolve().parents[1]
 CHANGED = 10
@@ -320,8 +320,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         print_problem(error)
     except OSError as error:
         err.print(f"error: {sentence_of(error)}")
-    except (WentWrong, CommandError, LookupError, httpx.HTTPError) as error:
+    except (WentWrong, CommandError, LookupError) as error:
         err.print(f"error: {error}")
+    except httpx.HTTPError as error:
+        err.print(f"error: the small web does not answer: {reason_of(error)}")
     return 1
 
 

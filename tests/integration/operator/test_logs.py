@@ -17,6 +17,7 @@ import pytest
 
 from dms.settings import DmsSettings
 from dms.wiring import build as build_dms
+from sluice.cli.moments import local_time
 from sluice.clients.dms import DmsClient
 from sluice.contracts.chains.chains import Chain, ChainDataset, ChainStep
 from sluice.contracts.common.problems import NotFound
@@ -250,10 +251,13 @@ async def test_command_follows_a_job_to_its_end(logs: Logs, sluice: Command) -> 
     following = asyncio.create_task(sluice("job", "logs", "-f", "1"))
     await asyncio.wait_for(asked.wait(), 30)
     say(file, b"begun\nhalf\n")
-    url = logs.write(2, b"step\noutcome finished\n\n--- stderr ---\nbegun\nhalf\ndone\n")
+    started = datetime(2026, 5, 4, 8, 11, 12, tzinfo=UTC)
+    head = f"step\nstarted {started.isoformat()}\noutcome finished\n"
+    url = logs.write(2, head.encode() + b"\n--- stderr ---\nbegun\nhalf\ndone\n")
     attempts = [*jobs[1].attempts[:1], jobs[1].attempts[1].model_copy(update={"log_url": url})]
     jobs[1] = jobs[1].model_copy(update={"state": JobState.FINISHED, "attempts": attempts})
     assert await following == "begun\nhalf\ndone\njob 1: finished\n"
+    assert f"started {local_time(started)}\n" in await sluice("job", "logs", "-f", "1")
     assert "goes with none of" in re.sub(
         r"\s+", " ", await sluice("job", "logs", "-f", "1", "--json", code=2)
     )

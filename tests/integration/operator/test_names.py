@@ -211,6 +211,15 @@ async def test_data_set_is_deleted_only_with_consent(
     assert operator.neighbours.datasets[spare.uid].state is DatasetState.OPEN
 
 
+async def test_deletion_of_a_deleted_chain_says_that_it_is_a_repetition(
+    sluice: Command, chain: Chain
+) -> None:
+    await sluice("chain", "delete", "week.1", "--yes")
+    assert "the rest was deleted before" in await sluice("chain", "delete", "week.1", "--dry-run")
+    again = await sluice("chain", "delete", "week.1", "--yes")
+    assert again.endswith("(it was deleted before)\n")
+
+
 async def test_metadata_is_shown_as_json(operator: Operator, sluice: Command) -> None:
     meta = {"cuts": [True, None], "kind": "raw"}
     await operator.client.register_dataset(NewDataset(name="spare", meta=meta))

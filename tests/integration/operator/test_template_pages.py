@@ -82,7 +82,7 @@ async def test_findings_are_shown_in_the_file_that_they_belong_to(operator: Oper
     assert '<code>flow/tools/join.cwl</code>, <a href="#F2-L3">line 3</a>' in page.text
     assert re.search(r'id="F2-L3".*?</div>\s*<p class="finding error">', page.text, re.DOTALL)
     missing = await send(operator, {"flow/workflow.cwl": WORKFLOW})
-    assert "flow/tools/join.cwl is not in the upload" in missing.text
+    assert "flow/tools/join.cwl&#39; is not in the upload" in missing.text
     several = await send(operator, {"a.cwl": "<script>alert(1)</script>", "b.cwl": "x"}, name="x")
     assert several.status_code == 422
     assert "<script>alert" not in several.text

@@ -7,7 +7,7 @@ import pytest
 
 from sluice.contracts.chains.attention import Acknowledge, WorkCounts
 from sluice.contracts.common.problems import Conflict, NotFound
-from sluice.contracts.common.states import DeviceType, ErrorClass, PilotState
+from sluice.contracts.common.states import DeviceType, ErrorClass, PilotState, TaskState
 from sluice.contracts.jobs.gpus import GpuNeeds
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.pilots.pilot_list import Pilot
@@ -155,7 +155,7 @@ async def test_running_tasks_with_failed_jobs_are_troubled(stage: Stage) -> None
 
 
 async def test_tasks_with_held_jobs_come_before_newer_tasks_with_failed_jobs(stage: Stage) -> None:
-    held, failed, _ = [await stage.add_task(make_task(), jobs=4) for _ in range(3)]
+    held, failed, well = [await stage.add_task(make_task(), jobs=4) for _ in range(3)]
     await stage.execute("UPDATE tasks SET ready = 3, held = 1 WHERE uid = $1", held.uid)
     await stage.execute(
         "UPDATE tasks SET ready = 3, failed = 1, created_at = now() WHERE uid = $1", failed.uid
@@ -165,6 +165,9 @@ async def test_tasks_with_held_jobs_come_before_newer_tasks_with_failed_jobs(sta
         held.uid,
         failed.uid,
     ]
+    [other] = await read_troubled(stage.context, [failed.uid, well.uid], limit=9)
+    assert other.uid == failed.uid
+    assert await read_troubled(stage.context, state=TaskState.SPLITTING, limit=9) == []
     assert (await count_work(stage.context, troubled=True)).troubled == 2
     assert (await count_work(stage.context)).troubled is None, (
         "a client that did not ask got the field"

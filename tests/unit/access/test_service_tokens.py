@@ -281,6 +281,27 @@ async def test_token_with_a_too_long_life_is_refused(folder: Path) -> None:
             await tokens(folder).principal(token)
 
 
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"exp": NOON - LIFE}, "it has expired; compare the clocks of the two machines"),
+        ({"iat": NOON + 10**6}, "its times are wrong; compare the clocks of the two machines"),
+        ({"aud": str(DMS)}, f"it is for another service than {WMS}"),
+        ({"exp": None}, "it lacks exp"),
+    ],
+)
+async def test_refusal_of_a_token_says_what_is_wrong(
+    folder: Path, changed: dict[str, object], said: str
+) -> None:
+    key = ServiceKeys(folder, DMS).own()
+    claims = {"iss": DMS, "aud": WMS, "iat": NOON, "exp": NOON + LIFE} | changed
+    header = {"alg": "Ed25519", "kid": key.thumbprint()}
+    token = jwt.encode(header, claims, key, algorithms=["Ed25519"])
+    with pytest.raises(Unauthenticated) as raised:
+        await tokens(folder).principal(token)
+    assert raised.value.detail == f"the token of the service {DMS} is not valid here: {said}"
+
+
 async def test_signed_token_with_unreadable_claims_is_refused(folder: Path) -> None:
     key = ServiceKeys(folder, DMS).own()
     header = {"alg": "Ed25519", "kid": key.thumbprint()}

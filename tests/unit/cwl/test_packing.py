@@ -139,8 +139,8 @@ def test_default_file_is_packed_as_a_literal(workflow: Path, location: str, name
                 " template"
             ),
         ),
-        (b"\xff", "tools/lib.bin is not text in UTF-8"),
-        (None, "tools/lib.bin is not in the upload: send it along"),
+        (b"\xff", "'tools/lib.bin' is not text in UTF-8"),
+        (None, "'tools/lib.bin' is not in the upload: send it along"),
     ],
     ids=["too long", "no text", "not there"],
 )

@@ -14,13 +14,11 @@ WHERE decided_at IS NOT NULL AND ended_at IS NULL
 """
 
 MEASUREMENTS = (
-    Measurement(
-        "sluice_ask_items", "Items that people are asked about.", rows_of(ITEMS), ("state",)
-    ),
-    Measurement("sluice_ask_answers", "Answers within the last minute.", rows_of(ANSWERS)),
+    Measurement("sluice_ask_items", "Items of human tasks, by state.", rows_of(ITEMS), ("state",)),
+    Measurement("sluice_ask_answers", "Annotations of the last minute.", rows_of(ANSWERS)),
     Measurement(
         "sluice_ask_ungiven_seconds",
-        "Longest time for which the WMS has not been given what was decided; 0: it has all.",
+        "Age of the oldest decision that has not reached the WMS, or 0.",
         rows_of(OLDEST),
     ),
 )

@@ -23,18 +23,18 @@ WHERE released_at IS NOT NULL AND handed_over_at IS NULL
 MEASUREMENTS = (
     Measurement(
         "sluice_steps",
-        "Steps that are being started, and whose task runs.",
+        "Steps that are starting or in progress.",
         rows_of(STEPS),
         ("state",),
     ),
     Measurement(
         "sluice_step_start_tries",
-        "Tries so far of the step that has been tried most to start; 0: none.",
+        "The maximum number of attempts to start a step that is starting, or 0.",
         rows_of(TRIES),
     ),
     Measurement(
         "sluice_chains_uploading",
-        "Chains whose output is on its way to the output storage.",
+        "Chains whose outputs are being uploaded.",
         rows_of(UPLOADING),
     ),
     Measurement(
@@ -44,8 +44,7 @@ MEASUREMENTS = (
     ),
     Measurement(
         "sluice_release_oldest_seconds",
-        "Time for which the watcher has not been told of a data set that is no longer needed; 0:"
-        " none.",
+        "Age of the oldest release that has not reached the watcher, or 0.",
         rows_of(TO_RELEASE),
     ),
 )

@@ -8,18 +8,22 @@ HANDOVERS = "SELECT count(*) FROM handovers"
 TRIES = "SELECT coalesce(max(attempts), 0) FROM handovers"
 
 MEASUREMENTS = (
-    Measurement("sluice_unmatched_datasets", "Data sets that fit no template.", rows_of(UNMATCHED)),
+    Measurement(
+        "sluice_unmatched_datasets", "Data sets that match no template.", rows_of(UNMATCHED)
+    ),
     Measurement(
         "sluice_template_ties",
-        "Pairs of templates of one priority that match the same data sets.",
+        "Pairs of templates of the same priority that match the same data sets.",
         rows_of(TIES),
     ),
     Measurement(
         "sluice_handovers",
-        "Data sets decided upon that the chain service does not know yet.",
+        "Matched data sets whose chains are still to be started.",
         rows_of(HANDOVERS),
     ),
     Measurement(
-        "sluice_handover_tries", "Tries so far of the one tried most; 0: none.", rows_of(TRIES)
+        "sluice_handover_tries",
+        "The maximum number of attempts to start a chain, or 0.",
+        rows_of(TRIES),
     ),
 )

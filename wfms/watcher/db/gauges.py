@@ -15,11 +15,14 @@ WHERE NOT reported AND ended_at IS NOT NULL
 
 MEASUREMENTS = (
     Measurement(
-        "sluice_watches", "Tasks and uploads that are being followed.", rows_of(FOLLOWED), ("kind",)
+        "sluice_watches",
+        "Tasks and uploads that the watcher follows.",
+        rows_of(FOLLOWED),
+        ("kind",),
     ),
     Measurement(
         "sluice_watch_unreported_seconds",
-        "Longest time for which the chain service has not been told of an end; 0: it knows of all.",
+        "Age of the oldest end that has not been reported to the chain service, or 0.",
         rows_of(UNREPORTED),
     ),
 )

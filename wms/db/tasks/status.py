@@ -40,6 +40,7 @@ _SELECT_TROUBLED = statement(f"""
 SELECT {_STATUS} FROM tasks
 WHERE state NOT IN ('{{task.FINISHED}}', '{{task.FAILED}}', '{{task.CANCELED}}')
     AND (held > 0 OR failed > 0) AND ($2::text[] IS NULL OR owner_group = ANY($2))
+    AND ($3::text IS NULL OR state = $3) AND (cardinality($4::uuid[]) = 0 OR uid = ANY($4))
 ORDER BY held > 0 DESC, created_at DESC, uid LIMIT $1
 """)
 
@@ -131,14 +132,20 @@ def _status(row: Any, *, full: bool) -> TaskStatus:
 
 
 async def troubled_tasks(
-    connection: Connection, *, limit: int, visibility: Visibility = ALL
+    connection: Connection,
+    uids: Sequence[UUID],
+    *,
+    state: TaskState | None,
+    limit: int,
+    full: bool,
+    visibility: Visibility,
 ) -> list[TaskStatus]:
     """Return live tasks with jobs that failed for good or are quarantined.
 
     Tasks with quarantined jobs come first, and the newest within each kind. ``reason`` names the
-    first such job and its error.
+    first such job and its error. Without ``uids``, all tasks are searched.
     """
-    rows = await connection.fetch(_SELECT_TROUBLED, limit, visibility.names())
+    rows = await connection.fetch(_SELECT_TROUBLED, limit, visibility.names(), state, uids)
     jobs = await connection.fetch(_SELECT_FIRST_FAILED, [row["uid"] for row in rows])
     reasons = {
         job["task_uid"]: failure_text(
@@ -150,7 +157,7 @@ async def troubled_tasks(
         for job in jobs
     }
     return [
-        _status({**row, "reason": reasons.get(row["uid"], row["reason"])}, full=False)
+        _status({**row, "reason": reasons.get(row["uid"], row["reason"])}, full=full)
         for row in rows
     ]
 

@@ -5,6 +5,7 @@ from math import prod
 
 from sluice.contracts.common.numbers import counted
 from sluice.contracts.jobs.job_inputs import InputFile, InputItem, JobInput
+from sluice.text.visible_text import quoted
 
 #: Most jobs that are made of one step.
 MAX_COMBINATIONS = 10_000_000
@@ -15,10 +16,10 @@ def too_many(step: str, sizes: Mapping[str, int]) -> str:
     jobs = prod(sizes.values())
     if jobs <= MAX_COMBINATIONS:
         return ""
-    told = " × ".join(f"{size} of '{port}'" for port, size in sizes.items())
+    told = " × ".join(f"{size} of {quoted(port)}" for port, size in sizes.items())
     return (
-        f"step {step} takes each with each, {told}, which would be {counted(jobs, 'job')}: at most"
-        f" {MAX_COMBINATIONS} are made of one step"
+        f"step {quoted(step)} takes each with each, {told}, which would be {counted(jobs, 'job')}:"
+        f" at most {MAX_COMBINATIONS} are made of one step"
     )
 
 

@@ -46,14 +46,23 @@ async def read_task_statuses(
 
 
 async def read_troubled(
-    context: WmsContext, *, limit: int, visibility: Visibility = ALL
+    context: WmsContext,
+    uids: Sequence[UUID] = (),
+    *,
+    state: TaskState | None = None,
+    limit: int,
+    full: bool = False,
+    visibility: Visibility = ALL,
 ) -> list[TaskStatus]:
     """Return live tasks with jobs that failed for good or are quarantined.
 
-    Tasks with quarantined jobs come first, and the newest within each kind.
+    Tasks with quarantined jobs come first, and the newest within each kind. The arguments are those
+    of ``read_task_statuses``.
     """
     async with context.database.connection() as connection:
-        return await status.troubled_tasks(connection, limit=limit, visibility=visibility)
+        return await status.troubled_tasks(
+            connection, uids, state=state, limit=limit, full=full, visibility=visibility
+        )
 
 
 async def count_work(

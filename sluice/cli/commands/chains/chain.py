@@ -331,13 +331,18 @@ def discard(
     template says. `chain delete` and `chain discard` are the same command.
     """
     meant = system.ask(lambda c: chain_called(c, chain))
-    consent.require(
-        f"delete the data of chain {chain_in_short(meant)}: its outputs, its logs except"
-        " those of steps with failed jobs, and its input unless the template keeps it"
-    )
+    if meant.discarded:
+        what = "what other chains were still reading of it; the rest was deleted before"
+    else:
+        what = (
+            "its outputs, its logs except those of steps with failed jobs, and its input unless"
+            " the template keeps it"
+        )
+    consent.require(f"delete the data of chain {chain_in_short(meant)}: {what}")
     found = system.ask(lambda c: c.operator.discard_chain(meant.uid))
     when = "now" if found.state.final else f"when it has ended; it is {found.state.value}"
-    system.answer(found, f"chain {found.uid}: its data are deleted {when}")
+    before = " (it was deleted before)" if meant.discarded else ""
+    system.answer(found, f"chain {found.uid}: its data are deleted {when}{before}")
 
 
 def _task(chain: Chain, step: ChainStep) -> str:

@@ -131,6 +131,8 @@ def logs(
     """Print the log of a job.
 
     Of a long log, it prints the beginning and the end, with a line that says how much is left out.
+    The start of the attempt is in local time. `--out` and `--json` give the log as it is stored,
+    with the start in UTC.
     """
     if live and (file is not None or attempt is not None or system.as_json):
         raise typer.BadParameter("--follow goes with none of --attempt, --out and --json")

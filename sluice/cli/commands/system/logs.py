@@ -38,8 +38,9 @@ def logs(
 ) -> None:
     """Print the logs of a chain's jobs, of a task's jobs, or of one job.
 
-    Of a long log, it prints the beginning and the end. `sluice job logs` prints all of it, and
-    follows a running job.
+    Of a long log, it prints the beginning and the end. `sluice job logs --out` writes all of it,
+    and `sluice job logs -f` follows a running job. The start of an attempt is in local time, and
+    with `--json` in UTC.
     """
     if what.isdecimal():
         text = system.ask(lambda c: c.operator.job_log(int(what)))

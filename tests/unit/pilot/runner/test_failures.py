@@ -24,6 +24,13 @@ def test_full_disk_has_its_own_error_class(number: int) -> None:
     )
 
 
+def test_error_of_the_node_names_the_file_and_the_reason() -> None:
+    error = OSError(errno.EIO, os.strerror(errno.EIO), "/jobs/in\x1b")
+    assert node_error(error).message == (
+        r"the pilot's node could not prepare the job: /jobs/in\x1b: Input/output error"
+    )
+
+
 def test_full_storage_and_unavailable_storage_have_different_error_classes() -> None:
     for classify in (stage_in_error, stage_out_error):
         assert classify("a.dat", StorageFull("file:///out/a.dat")).error_class is ErrorClass.NO_ROOM
