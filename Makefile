@@ -1,100 +1,104 @@
-# Everything a newcomer, a developer and CI call. `make help` lists the targets.
+# The commands for newcomers, developers and CI. `make help` lists them.
 .DEFAULT_GOAL := help
 SHELL := /bin/bash
-# The distribution's own Python where it serves: one that a version manager compiled is often built without profile-guided
-# optimization, and then Python code takes a quarter longer.
+# Prefer the distribution's Python. Version managers often compile Python without profile-guided optimization, which makes it a
+# quarter slower.
 PYTHON ?= $(shell for python in /usr/bin/python3 python3; do \
 	$$python -c 'import ensurepip, sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$python && break; \
 	done || echo python3)
 BIN := .venv/bin
 export PATH := $(CURDIR)/$(BIN):$(PATH)
-# Containers often set it; every process that starts would compile the services anew.
+# Containers often set this variable. Each process that starts would then compile the services again.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo masstimes-stack-demo stack stack-demo stack-bench faults test test-long check lock sbom audit clean docs bench
 
-help: ## this list
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+help: ## List the targets.
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
 
-install: ## everything into .venv
+install: ## Install everything into .venv.
 	@scripts/install.sh $(PYTHON)
 
-ocr: install ## the programs of templates/ocr with pero-ocr and torch into .venv (1.5 GB; minutes)
+ocr: install ## Install the programs of templates/ocr with pero-ocr and torch into .venv (1.5 GB, minutes).
 	@scripts/install-extra.sh ocr
 
-ocr-model: ocr ## the small model of templates/ocr anew, from generated pages (half an hour; other processors, other last digits)
+ocr-model: ocr ## Train the small model of templates/ocr on generated pages (half an hour; the last digits depend on the processor).
 	@scripts/install-fonts.sh
 	@nice -n 10 $(BIN)/ocr-train --config templates/ocr/config --out templates/ocr/config/ocr
 
-ocr-demo: ocr ## two volumes of scanned pages through the system, start to end (KEEP=1 leaves it up)
+ocr-demo: ocr ## Process two volumes of scanned pages from start to end (KEEP=1: leave the system running).
 	@scripts/install-fonts.sh
 	@$(BIN)/python -m ocr.demo --home var/ocr-demo $(if $(KEEP),--keep)
 
-ocr-stack-demo: ocr ## the same on the processes of docker-compose.yml
+ocr-stack-demo: ocr ## Run ocr-demo on the processes of docker-compose.yml.
 	@scripts/install-fonts.sh
 	@scripts/install-rabbitmq.sh
 	@$(BIN)/python -m stack ocr-demo --folder var/ocr-stack-demo
 
-demo: install ## two runs of detector frames through the system, start to end (KEEP=1 leaves it up)
+demo: install ## Process two runs of detector frames from start to end (KEEP=1: leave the system running).
 	@$(BIN)/python -m spd.demo --home var/demo $(if $(KEEP),--keep)
 
-collage-demo: install ## a picture of 120 photos by old computers that die, lie and never deliver (KEEP=1 leaves it up)
+collage-demo: install ## Make a picture of 120 photos on unreliable computers (KEEP=1: leave the system running).
 	@$(BIN)/python -m collage.demo --home var/collage-demo $(if $(KEEP),--keep)
 
-masstimes-demo: install ## a small web is crawled, people say what masses are, a model learns it (KEEP=1 leaves it up)
+masstimes-demo: install ## Crawl a small web, let people label mass times, and train a model (KEEP=1: leave the system running).
 	@scripts/install-extra.sh masstimes-train
 	@$(BIN)/python -m masstimes.demo --home var/masstimes-demo $(if $(KEEP),--keep)
 
-masstimes-stack-demo: install ## the same on the processes of docker-compose.yml
+masstimes-stack-demo: install ## Run masstimes-demo on the processes of docker-compose.yml.
 	@scripts/install-extra.sh masstimes-train
 	@scripts/install-rabbitmq.sh
 	@$(BIN)/python -m stack masstimes-demo --folder var/masstimes-stack-demo
 
-stack: install ## the processes of docker-compose.yml on this machine, until Ctrl-C
+stack: install ## Run the processes of docker-compose.yml on this machine until Ctrl-C.
 	@scripts/install-rabbitmq.sh
 	@$(BIN)/python -m stack up --folder var/stack
 
-stack-demo: install ## the demonstration on such a stack
+stack-demo: install ## Run the demonstration on the processes of docker-compose.yml.
 	@scripts/install-rabbitmq.sh
 	@$(BIN)/python -m stack demo --folder var/stack-demo
 
-stack-bench: install ## what bookkeeping costs on such a stack, with 10 000 and with a million jobs waiting (five minutes)
+stack-bench: install ## Measure the overhead on these processes with 10 000 and with a million waiting jobs (five minutes).
 	@scripts/install-rabbitmq.sh
 	@$(BIN)/python -m stack bench --folder var/stack-bench --jobs 20000 --waiting 10000 1000000
 
-faults: install ## two detector runs and 2 000 small files while 66 faults happen (SEED=1; the same seed, the same faults)
+faults: install ## Process two detector runs and 2 000 small files during 66 faults (SEED=1: choose the faults).
 	@scripts/install-rabbitmq.sh
 	@scripts/install-faketime.sh
 	@$(BIN)/python -m tests.faults --seed $(or $(SEED),1)
 
-# Written by hand; what `make docs` writes is left as it comes.
+# Pages that are written by hand. `make docs` writes the others.
 PAGES = *.md docs/*.md docs/adr docs/explanation docs/how-to docs/tutorial docs/reference/templates.md templates
+# Tests contain mistakes on purpose.
+SOURCES = *.md Makefile deploy dms docs pilot scripts sluice stack templates wfms wms
 
-format: install ## code and hand-written pages, as `make check` wants them
+format: install ## Format the code and the hand-written pages as `make check` requires.
 	@$(BIN)/ruff check --quiet --fix-only
 	@$(BIN)/ruff format --quiet
 	@$(BIN)/mdformat $(PAGES)
 
-check: style ## style, types, import contracts, dependencies, limits
+check: style ## Check style, spelling, types, import contracts, dependencies and limits.
 	@$(BIN)/mypy
 
 style: install
 	@$(BIN)/ruff check
 	@$(BIN)/ruff format --check
 	@$(BIN)/mdformat --check $(PAGES)
+	@$(BIN)/codespell $(SOURCES)
+	@$(BIN)/proselint check $(PAGES)
 	@$(BIN)/lint-imports
 	@$(BIN)/deptry sluice wfms dms wms pilot templates stack
 	@$(BIN)/deptry --ignore DEP002,DEP004 tests scripts
 	@$(BIN)/python scripts/check_limits.py
 
-# Three processes for two cores: they wait a third of their time.
-test: check ## checks, and all tests on real PostgreSQL and RabbitMQ but the long ones (twenty minutes on two cores)
+# Three processes for two cores, because they wait a third of their time.
+test: check ## Run the checks and all tests but the long ones, on PostgreSQL and RabbitMQ (twenty minutes on two cores).
 	@scripts/install-test-needs.sh
 	@scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not long" $(PYTEST_ARGS)
 
-# What is random draws others each time; failures print what to put above the test as @example, so that `make test` has it from then on.
-# The tools of the pilot's tests run in the open; in the second call they run in the sandbox.
-test-long: install ## the long tests, those with random examples on twenty times as many, the pilot's in its sandbox (SLUICE_GRAPHS=1000; an hour)
+# Random examples differ in each run. A failure prints an @example for the test, so that `make test` repeats it.
+# Tools of the pilot's tests run without a sandbox in the first call, and in the sandbox in the second.
+test-long: install ## Run the long tests, twenty times as many random examples, and the pilot's tests in its sandbox (SLUICE_GRAPHS=1000; an hour).
 	@scripts/install-test-needs.sh
 	@scripts/install-extra.sh ocr
 	@scripts/install-extra.sh masstimes-train
@@ -104,23 +108,23 @@ test-long: install ## the long tests, those with random examples on twenty times
 	@SLUICE_TEST_SANDBOX=1 scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup \
 		-m "not long" $(PYTEST_ARGS) tests/unit/pilot
 
-conformance: install ## the CWL project's own tests (SUITE=folder of a repository of theirs; CONTAINERS=none or local; six minutes)
+conformance: install ## Run the conformance tests of the CWL project (SUITE=folder of its repository; CONTAINERS=none or local; six minutes).
 	@scripts/conformance.sh "$(SUITE)"
 
-docs: install ## the generated parts of docs/
+docs: install ## Write the generated parts of docs/.
 	@$(BIN)/python scripts/generate_docs.py
 
-gpu-check: install ## what only a machine with an NVIDIA GPU can show; exit 2 where there is none
+gpu-check: install ## Check what needs an NVIDIA GPU (exit status 2 without one).
 	@$(BIN)/python -m scripts.gpu_check
 
-bench: install ## all benchmarks (ten minutes)
+bench: install ## Run all benchmarks (ten minutes).
 	@$(BIN)/sluice bench all
 
-lock: ## new versions of all dependencies into requirements.lock
+lock: ## Write the versions of all dependencies into requirements.lock.
 	@VIRTUAL_ENV=.venv $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 		--extra dev pyproject.toml --output-file requirements.lock --custom-compile-command "make lock"
 
-sbom: install ## what the images are made of, as CycloneDX: var/sbom/services.cdx.json, pilot.cdx.json
+sbom: install ## List the components of the images in CycloneDX format: var/sbom/services.cdx.json, pilot.cdx.json.
 	@mkdir -p var/sbom
 	@for part in services pilot; do \
 		$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
@@ -129,8 +133,8 @@ sbom: install ## what the images are made of, as CycloneDX: var/sbom/services.cd
 			--pyproject pyproject.toml --output-file var/sbom/$$part.cdx.json var/sbom/$$part.txt || exit 1; \
 	done; ls var/sbom/*.cdx.json
 
-audit: install ## known vulnerabilities of what requirements.lock fixes (asks a database on the Internet)
+audit: install ## List known vulnerabilities of the versions in requirements.lock (uses a database on the Internet).
 	@$(BIN)/uv tool run --quiet --from pip-audit==2.9.0 pip-audit --require-hashes --disable-pip --requirement requirements.lock
 
-clean: ## what was generated
+clean: ## Remove everything that was generated.
 	rm -rf .venv .venv.lock .venv.removed var .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

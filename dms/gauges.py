@@ -15,14 +15,14 @@ def declare_gauges(room: Room) -> list[Measurement]:
         *MEASUREMENTS,
         Measurement(
             "sluice_storage_used_bytes",
-            "Bytes of the files known on a storage.",
+            "Bytes of the replicas on a storage.",
             _measure_use,
             ("storage", "type"),
         ),
         Measurement(
             "sluice_storage_free_bytes",
-            "Bytes that still fit: its capacity less what is known on it, no more than its file"
-            " system has.",
+            "Bytes that still fit: the capacity without the replicas, at most the free space of the"
+            " file system.",
             partial(_measure_room, room=room),
             ("storage", "type"),
         ),

@@ -17,8 +17,7 @@ def declare_gauges(context: WmsContext) -> list[Measurement]:
         *MEASUREMENTS,
         Measurement(
             "sluice_tasks_unschedulable",
-            "Tasks with ready jobs that fit no node: none that is there, none that can be"
-            " launched.",
+            "Tasks with ready jobs that fit no node that is present or can be launched.",
             count_unschedulable,
         ),
     ]

@@ -81,7 +81,7 @@ class WmsSettings(SealingSettings):
     rank_alpha: float = Field(default=0.01, ge=0, le=1000)
     #: β, for each failed attempt per job of the task.
     rank_beta: float = Field(default=0.1, ge=0, le=1000)
-    #: γ, of the gain so far: 0 forgets it at once. It must be below 1, or ranks grow for ever.
+    #: γ, of the gain so far: 0 forgets it at once. It must be below 1, or ranks grow forever.
     rank_gamma: float = Field(default=0.9, ge=0, lt=1)
     #: Seconds between two checks for ended tasks whose job times are not counted yet.
     times_period: float = Field(default=5.0, gt=0)

@@ -102,7 +102,7 @@ RETURNING d.*
 
 SELECT_COMPLETE = """
 -- Open data sets that have all their files. Skip locked rows until the next round: waiting for them
--- with the closing lock could take for ever.
+-- with the closing lock could take forever.
 SELECT uid FROM datasets WHERE state = $1 AND close_at IS NOT NULL AND count_files >= close_at
 ORDER BY position LIMIT $2 FOR UPDATE SKIP LOCKED
 """

@@ -95,14 +95,14 @@ NOTES: dict[str, CycleNotes] = {
             TaskState.WAITING: (
                 (
                     "the splitting loops, when the DMS says that the input can be read, or the task"
-                    " before is at work; a cancelation"
+                    " before is at work; a cancellation"
                 ),
                 "the next round asks the DMS again",
             ),
             TaskState.SPLITTING: (
                 (
                     "the splitting loops, page by page; where it takes files as they come, they"
-                    " make it active when the task before has ended; a cancelation"
+                    " make it active when the task before has ended; a cancellation"
                 ),
                 (
                     "jobs made so far exist and may run; splitting goes on at the place that was"
@@ -113,7 +113,7 @@ NOTES: dict[str, CycleNotes] = {
             TaskState.ACTIVE: (
                 (
                     "whoever settles the job that decides it: a report, an expired lease, a"
-                    " cancelation"
+                    " cancellation"
                 ),
                 (
                     "that transaction is rolled back as a whole and done again by the next report"
@@ -185,11 +185,11 @@ NOTES: dict[str, CycleNotes] = {
         " version.",
         {
             ChainState.IN_PROGRESS: (
-                "the transaction that ends its last step; a cancelation",
+                "the transaction that ends its last step; a cancellation",
                 "the watcher tells the end of a task again until it is answered",
             ),
             ChainState.UPLOADING: (
-                "the transaction that notes the last upload; a cancelation",
+                "the transaction that notes the last upload; a cancellation",
                 "the DMS goes on copying, the watcher goes on asking",
             ),
         },
@@ -199,7 +199,7 @@ NOTES: dict[str, CycleNotes] = {
         "A step of a chain as the chain service sees it.",
         {
             StepState.PENDING: (
-                "the transaction that ends the step before it; a cancelation",
+                "the transaction that ends the step before it; a cancellation",
                 "nothing is under way",
             ),
             StepState.STARTING: (

@@ -41,7 +41,7 @@ def test_check_of_documents_names_the_file_that_differs(
 
 
 def test_every_message_has_a_sender_and_every_queue_has_one_consumer() -> None:
-    """A queue without a consumer fills for ever. The check reads the code of the services."""
+    """A queue without a consumer fills forever. The check reads the code of the services."""
     from scripts.docs.interfaces import received_by, sent_by  # noqa: PLC0415 - builds every service
     from sluice.contracts.access.services import SERVICES  # noqa: PLC0415
 

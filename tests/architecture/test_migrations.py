@@ -1,4 +1,4 @@
-"""A migration does the same for ever: it does not depend on code that changes."""
+"""A migration does the same forever: it does not depend on code that changes."""
 
 import ast
 import re

@@ -1,6 +1,6 @@
 """State names are spelled only in ``sluice/contracts/common/states.py``, and in migrations.
 
-Comparisons, defaults and SQL use the members. Migrations are exempt, as they do the same for ever.
+Comparisons, defaults and SQL use the members. Migrations are exempt, as they do the same forever.
 """
 
 import ast

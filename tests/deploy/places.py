@@ -44,7 +44,7 @@ def _limits(name: str, service: dict[str, Any]) -> Iterator[str]:
     if "restart" not in service:
         yield f"{name}: no restart policy"
     if "max-size" not in service.get("logging", {}).get("options", {}):
-        yield f"{name}: its log grows for ever"
+        yield f"{name}: its log grows forever"
 
 
 def _ports(name: str, service: dict[str, Any]) -> Iterator[str]:

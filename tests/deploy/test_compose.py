@@ -164,7 +164,7 @@ def test_compose_file_agrees_with_the_code(composition: Composition) -> None:
             "thy\n    init: true",
             "read_only has to be True",
         ),
-        (FILE, "        max-size: 20m\n", "", "its log grows for ever"),
+        (FILE, "        max-size: 20m\n", "", "its log grows forever"),
         (
             FILE,
             '    healthcheck:\n      test: ["CMD", "pg',

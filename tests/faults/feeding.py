@@ -72,7 +72,7 @@ class Feeder:
                 group.create_task(one(arrival))
 
     async def watch(self) -> None:
-        """Query results for ever, like a person who waits for them."""
+        """Query results forever, like a person who waits for them."""
         while True:
             await self._insist(self._operator.chains)
             await self._insist(self._dms.storages)

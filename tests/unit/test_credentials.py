@@ -159,7 +159,7 @@ def test_missing_place_for_tokens_is_an_error_on_storing(
 
 
 def test_token_of_an_invalid_address_cannot_be_stored() -> None:
-    with pytest.raises(OSError, match=r"the token for http://\[ cannot be kept"):
+    with pytest.raises(OSError, match=r"the token for 'http://\[' cannot be kept"):
         keep_token("http://[", "one")
 
 

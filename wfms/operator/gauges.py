@@ -25,7 +25,7 @@ def declare_gauges(queues: QueueAdmin) -> list[Measurement]:
         ),
         measure(
             "sluice_queue_dead",
-            "Messages nobody could handle, kept for a person.",
+            "Dead letters of the queue.",
             lambda queue: queue.dead,
         ),
     ]

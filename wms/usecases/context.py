@@ -36,7 +36,7 @@ class WmsRules:
         poll: Interval between two checks for work while a request waits.
         losses: Number of nodes lost in a row that quarantines a job.
         deadline_grace: Time that a job may exceed its own limits.
-        fit_grace: Time before jobs that fit no pilot are said to fit none for ever.
+        fit_grace: Time before jobs that fit no pilot are said to fit none forever.
     """
 
     heartbeat: float

@@ -1,4 +1,4 @@
-"""Trigger cycles: templates whose triggers would start each other for ever.
+"""Trigger cycles: templates whose triggers would start each other forever.
 
 Each template takes what the template before collects. The intake stops such chains, and people are
 told why.

@@ -119,7 +119,7 @@ def _reworded(message: str) -> str:
         message,
     )
     message = re.sub(
-        r"[Vv]alue is an? (\w+)\b",
+        r"(?i:value) is an? (\w+)\b",
         lambda found: f"the value is {_KINDS.get(found[1], f'a {found[1]}')}",
         message,
     )

@@ -248,6 +248,6 @@ def _seconds(step: Step, requirement: Requirement, findings: Findings) -> float 
         findings.warning(
             place,
             f"step {quoted(step.name)} may run without end: a tool that hangs keeps its pilot busy"
-            " for ever",
+            " forever",
         )
     return float(limit)

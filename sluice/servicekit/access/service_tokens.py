@@ -118,7 +118,7 @@ class ServiceTokens:
             raise Unauthenticated(
                 f"the token of the service {service} is not valid here: {self._fault(error)}"
             ) from error
-        if claims["exp"] > now + LIFE + SKEW:  # no token may be valid for ever
+        if claims["exp"] > now + LIFE + SKEW:  # no token may be valid forever
             raise Unauthenticated(
                 f"the token of the service {service} is valid for longer than {LIFE} s"
             )

@@ -142,7 +142,7 @@ class Loops:
     """Component that runs the loops of a service.
 
     Loops that share work wake each other forwards only: two loops could otherwise wake each other
-    for ever over work that has to wait.
+    forever over work that has to wait.
     """
 
     def __init__(self, declarations: Iterable[LoopDeclaration], metrics: ServiceMetrics) -> None:

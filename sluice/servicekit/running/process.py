@@ -216,7 +216,7 @@ def _complain(sentences: Sequence[str]) -> int:
 
 
 def _let_go_of_threads(code: int) -> None:
-    """End the process if threads do not end; the interpreter would wait for them for ever."""
+    """End the process if threads do not end; the interpreter would wait for them forever."""
 
     def end() -> None:
         log.warning(

@@ -73,7 +73,7 @@ async def acknowledge_message(
 async def _acknowledge_while_open(message: AbstractIncomingMessage, *, and_before: bool) -> None:
     """Acknowledge a message unless the channel closes first.
 
-    The library would wait for ever to write to a connection that has ended.
+    The library would wait forever to write to a connection that has ended.
     """
     ending = message.channel.closing
     acknowledging = asyncio.ensure_future(message.ack(multiple=and_before))

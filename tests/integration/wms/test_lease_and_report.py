@@ -335,7 +335,7 @@ async def test_concurrent_leases_give_every_job_once(stage: Stage, second: Stage
 
 
 async def test_report_with_values_that_cannot_be_stored_is_answered(stage: Stage) -> None:
-    """The pilot would repeat a report without an answer for ever."""
+    """The pilot would repeat a report without an answer forever."""
     task = await stage.add_task(make_task(), jobs=3)
     pilot = await stage.add_pilot()
     jobs = await stage.lease(pilot, 3)

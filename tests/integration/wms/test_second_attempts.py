@@ -332,7 +332,7 @@ async def test_job_with_enough_attempts_is_not_claimed_again(
 
 
 async def test_reserved_pilot_gets_no_duplicate(stage: Stage) -> None:
-    """Duplicate attempts would make the big job wait for ever."""
+    """Duplicate attempts would make the big job wait forever."""
     slow, quick = await two_pilots(stage)
     await stage.learn(*[(pilot, 10.0) for pilot in (slow, quick)])
     await start_straggler(stage, slow)

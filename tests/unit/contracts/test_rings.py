@@ -1,4 +1,4 @@
-"""Trigger cycles: templates that would start each other for ever."""
+"""Trigger cycles: templates that would start each other forever."""
 
 from typing import Any
 from uuid import UUID

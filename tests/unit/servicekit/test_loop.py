@@ -1,5 +1,5 @@
 """Tests of loops that share work: a wake wakes one loop, a loop that finds work wakes the next, and
-no loop is woken for ever."""
+no loop is woken forever."""
 
 import asyncio
 from collections.abc import Callable
@@ -66,7 +66,7 @@ async def settled(loops: Loops) -> None:
 async def test_wake_runs_one_loop_and_found_work_runs_each_other_loop_once(
     *, found: bool, ticks: int
 ) -> None:
-    """With ``found`` there is always work, so that the loops could wake each other for ever."""
+    """With ``found`` there is always work, so that the loops could wake each other forever."""
     work = Work(found=found)
     loops = await started(work, 3)
     loops.wake("work")

@@ -95,7 +95,7 @@ def work_that_waits(kinds: Sequence[Kind]) -> float:
 
 
 def is_neglected(kind: Kind, backlog: float, now: float) -> bool:
-    """Return whether other kinds would keep it waiting for ever."""
+    """Return whether other kinds would keep it waiting forever."""
     if kind.serving or kind.since is None:
         return False
     return now - kind.since > PATIENCE * (backlog + kind.loading)

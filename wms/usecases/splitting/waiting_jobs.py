@@ -1,6 +1,6 @@
 """Quotas of ready jobs: how many jobs of a task may be made now.
 
-No job is refused for ever: more are made as ready jobs are leased.
+No job is refused forever: more are made as ready jobs are leased.
 """
 
 from collections.abc import Iterable

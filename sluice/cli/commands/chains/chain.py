@@ -313,7 +313,7 @@ def cancel(
         work = "the work of its running jobs is lost"
         consent.require(f"cancel chain {chain_in_short(meant)}: {work}")
     found = system.ask(lambda c: c.operator.cancel_chain(meant.uid))
-    system.answer(found, f"chain {found.uid}: cancelation asked for, now {found.state.value}")
+    system.answer(found, f"chain {found.uid}: cancellation requested, now {found.state.value}")
 
 
 @app.command("delete")
