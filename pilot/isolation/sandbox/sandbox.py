@@ -15,7 +15,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from pilot.isolation.sandbox import channel
+import pilot
 from pilot.isolation.sandbox.bubblewrap import MountKind, MountPoint, Namespaces
 from pilot.isolation.sandbox.network import UserNetwork
 from pilot.isolation.sandbox.process_limits import ProcessLimits
@@ -28,7 +28,8 @@ _ONE_GPU = re.compile(r"/dev/nvidia\d+")
 #: User and group of tools if the pilot runs as root. As root, tools would try things such as
 #: restoring owners of unpacked files, which do not exist in their namespace.
 _NOBODY = 65534
-_OURS = Path(channel.__file__).parent.parent
+#: The folder of the package, whose modules run in the sandbox, too.
+_OURS = Path(pilot.__file__).parent
 #: Whether a pilot needs a sandbox for its tools.
 SandboxUse = Literal["required", "preferred", "off"]
 

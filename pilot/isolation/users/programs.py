@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pilot
 from pilot.isolation.sandbox.bare_python import bare_environment, bare_python
 from pilot.isolation.sandbox.channel import Channel
 from pilot.isolation.sandbox.process_limits import ProcessLimits
@@ -15,7 +16,8 @@ from pilot.isolation.users import launcher
 from pilot.isolation.users.slot_user import SlotUser
 from sluice.text.os_errors import reason_of
 
-_OURS = str(Path(launcher.__file__).parent.parent.parent)
+#: The folder in which the package is found.
+_OURS = str(Path(pilot.__file__).parent.parent)
 
 
 class UserError(Exception):
