@@ -1,19 +1,20 @@
-"""Client of the DMS: data sets, files, storages, periods, runs, frames."""
+"""Client of the DMS. The calls for data sets and files are here, others in the modules beside."""
 
 from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from uuid import UUID
 
 import httpx
-from pydantic import RootModel
 
-from sluice.clients.base import API, path_of
+from sluice.clients.base import API
 from sluice.clients.dms_pieces import PieceCalls
+from sluice.clients.dms_runs import RunCalls
+from sluice.clients.dms_storages import StorageCalls
 from sluice.clients.paging import MAX_FILES, each_file, each_known
 from sluice.clients.quotas import QuotaCalls
 from sluice.contracts.access.owners import Share
 from sluice.contracts.common.problems import ServiceError, Unprocessable
-from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
+from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.append_only import Collected, CollectFiles, CutAnswer, CutSlice
 from sluice.contracts.data.append_only_list import AppendOnlyDataset, AppendOnlyList
 from sluice.contracts.data.datasets import (
@@ -21,48 +22,21 @@ from sluice.contracts.data.datasets import (
     Dataset,
     DatasetPage,
     DatasetStatus,
-    DatasetUids,
     File,
     FilePage,
     NewDataset,
     NewFile,
     NewFiles,
-    NewStorage,
     Registered,
     StalledList,
-    Storage,
-    WaterMarks,
-)
-from sluice.contracts.data.room import RoomNeeded, StorageRoom
-from sluice.contracts.data.runs import (
-    EndTime,
-    Frame,
-    NewFrame,
-    NewFrames,
-    NewPeriod,
-    NewRun,
-    Period,
-    Run,
 )
 from sluice.contracts.data.stated_files import CheckFiles, FileFaults, StatedFile
 
-#: The maximum number of files (or frames) in one request and on one page.
+#: The maximum number of files in one request and on one page.
 MOST = MAX_FILES
 
 
-class _Storages(RootModel[list[Storage]]): ...
-
-
-class _Periods(RootModel[list[Period]]): ...
-
-
-class _Runs(RootModel[list[Run]]): ...
-
-
-class _Frames(RootModel[list[Frame]]): ...
-
-
-class DmsClient(PieceCalls, QuotaCalls):
+class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
     """Client of the DMS.
 
     Calls raise ``NotFound`` for an object that does not exist, or if the DMS is of a release that
@@ -288,112 +262,6 @@ class DmsClient(PieceCalls, QuotaCalls):
         """Cut a slice off an append-only data set, and return its uid (None: nothing was cut)."""
         path = f"{API}/datasets/{uid}/slices"
         return (await self.call("POST", path, body=cut, answer=CutAnswer)).dataset_uid
-
-    async def register_storage(self, new: NewStorage) -> Storage:
-        """Register a storage. ``Conflict`` also means that it overlaps another storage."""
-        return await self.call("POST", f"{API}/storages", body=new, answer=Storage)
-
-    async def storages(
-        self, type: StorageType | None = None, *, everything: bool = False, measured: bool = False
-    ) -> list[Storage]:
-        """Return the storages that get new data sets, the one with the most free space first.
-
-        The previous release neither returns disabled storages nor measures them.
-
-        Args:
-            type: Only storages of this type.
-            everything: Include disabled storages.
-            measured: Include the free space and the number of data sets of each.
-        """
-        params = {"type": type, "all": everything or None, "measured": measured or None}
-        return (await self.call("GET", f"{API}/storages", answer=_Storages, params=params)).root
-
-    async def disable_storage(self, name: str) -> Storage:
-        """Disable a storage, so that it gets no new data sets."""
-        return await self.call("POST", path_of("storages", name, "disable"), answer=Storage)
-
-    async def mark_storage(self, name: str, marks: WaterMarks) -> Storage:
-        """Set the watermarks of a storage."""
-        return await self.call(
-            "PUT", path_of("storages", name, "marks"), body=marks, answer=Storage
-        )
-
-    async def unmark_storage(self, name: str) -> Storage:
-        """Remove the watermarks of a storage."""
-        return await self.call("DELETE", path_of("storages", name, "marks"), answer=Storage)
-
-    async def need_room(self, name: str, needed: int | None) -> StorageRoom:
-        """Report that jobs wait for room on a storage, and return its free space.
-
-        ``needed`` is None when no job waits any more.
-        """
-        return await self.call(
-            "PUT",
-            path_of("storages", name, "needed"),
-            body=RoomNeeded(needed=needed),
-            answer=StorageRoom,
-        )
-
-    async def on_storage(self, name: str, uids: Sequence[UUID]) -> list[UUID]:
-        """Return those of the data sets that are on a storage."""
-        found: list[UUID] = []
-        for start in range(0, len(uids), 1000):
-            asked = DatasetUids(uids=list(uids[start : start + 1000]))
-            answer = await self.call(
-                "POST", path_of("storages", name, "datasets"), body=asked, answer=DatasetUids
-            )
-            found += answer.uids
-        return found
-
-    async def enable_storage(self, name: str) -> Storage:
-        """Enable a storage again. It raises the errors of ``register_storage``, too."""
-        return await self.call("POST", path_of("storages", name, "enable"), answer=Storage)
-
-    async def register_period(self, new: NewPeriod) -> Period:
-        """Register a period."""
-        return await self.call("POST", f"{API}/periods", body=new, answer=Period)
-
-    async def periods(self) -> list[Period]:
-        """Return all periods."""
-        return (await self.call("GET", f"{API}/periods", answer=_Periods)).root
-
-    async def end_period(self, name: str, ended_at: datetime | None) -> Period:
-        """Set the end of a period, which must be after its start."""
-        body = EndTime(ended_at=ended_at)
-        return await self.call("PATCH", path_of("periods", name), body=body, answer=Period)
-
-    async def end_run(self, number: int, ended_at: datetime | None) -> Run:
-        """Set the end of a run, which must be after its start."""
-        body = EndTime(ended_at=ended_at)
-        return await self.call("PATCH", f"{API}/runs/{number}", body=body, answer=Run)
-
-    async def register_run(self, new: NewRun) -> Run:
-        """Register a run."""
-        return await self.call("POST", f"{API}/runs", body=new, answer=Run)
-
-    async def runs(self, *, period: str | None = None) -> list[Run]:
-        """Return the runs, or those of a period."""
-        return (await self.call("GET", f"{API}/runs", answer=_Runs, params={"period": period})).root
-
-    async def run(self, number: int) -> Run:
-        """Return a run."""
-        return await self.call("GET", f"{API}/runs/{number}", answer=Run)
-
-    async def register_frames(self, run: int, frames: Sequence[NewFrame]) -> Registered:
-        """Register frames of a run."""
-        return await self.call(
-            "POST",
-            f"{API}/runs/{run}/frames",
-            body=NewFrames(frames=list(frames)),
-            answer=Registered,
-        )
-
-    async def frames(self, run: int, *, after: int = -1, limit: int = MOST) -> list[Frame]:
-        """Return the frames with numbers above ``after``."""
-        params = {"after": after, "limit": limit}
-        return (
-            await self.call("GET", f"{API}/runs/{run}/frames", answer=_Frames, params=params)
-        ).root
 
 
 def _text(time: datetime | None) -> str | None:

@@ -1,26 +1,22 @@
 """The embedded system: all services in one process, behind one port, and pilots as processes."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 import structlog
 from pydantic import Field
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Mount, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.clients.dms import DmsClient
 from sluice.clients.wms import WmsClient
-from sluice.contracts.access.services import SERVICES, short_name
+from sluice.contracts.access.services import SERVICES
 from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import PilotState, StorageType
 from sluice.contracts.data.datasets import NewStorage
 from sluice.embedded.access import Access
+from sluice.embedded.combined_application import combine_services, guard
 from sluice.embedded.home import Home, HomeBusy
 from sluice.embedded.home_space import use_reserve_when_full, with_cause
 from sluice.embedded.leftover_processes import end_leftover_processes
@@ -28,18 +24,14 @@ from sluice.embedded.moved_home import follow_moved_home
 from sluice.embedded.pilots import PilotProcesses
 from sluice.embedded.port import LOOPBACK, find_loopback, http_address, require_free_port
 from sluice.embedded.postgres import EmbeddedPostgres
-from sluice.embedded.readiness import OK, PILOTS, READY_PATH, REFUSED, STARTING
+from sluice.embedded.readiness import PILOTS, REFUSED
 from sluice.embedded.services import build_service, hidden_storage_folders
-from sluice.embedded.watch import watch_home
 from sluice.process.garbage_collection import keep_what_is_loaded, look_for_none
-from sluice.servicekit.access.authentication_setup import open_to_anybody
 from sluice.servicekit.messages.queue_topology import sluice_topology
-from sluice.servicekit.running.lifecycle import Component, cancel_and_wait, start_all, stop_all
-from sluice.servicekit.running.logging import configure_logging
+from sluice.servicekit.running.lifecycle import Component, start_all, stop_all
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.running.service_modules import build_function
-from sluice.servicekit.running.signals import TwoStageStop
 from sluice.servicekit.settings import HttpSettings
 from sluice.servicekit.settings_sources import SHARED_PREFIX, WrongSettings, load_settings
 from sluice.servicekit.transport.base import Transport
@@ -66,25 +58,6 @@ class SystemOptions:
     #: Whether requests need authentication.
     auth: bool = True
     host: str = field(default_factory=lambda: find_loopback() or LOOPBACK)
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """How a process runs a system.
-
-    Attributes:
-        on_ready: Called with the address of the system.
-        on_wait: Called with the number of jobs that the stop waits for, when it changes.
-        log_level: The level of the log.
-        drain_timeout: Seconds to wait for jobs at a stop. None: no limit.
-        while_used: Stop when nobody uses the system any more.
-    """
-
-    on_ready: Callable[[str], None]
-    on_wait: Callable[[int], None]
-    log_level: str = "INFO"
-    drain_timeout: float | None = None
-    while_used: bool = False
 
 
 class _HttpSettings(HttpSettings):
@@ -216,7 +189,7 @@ class EmbeddedSystem:
         self._wms = WmsClient(links.http("wms"))
         access = Access(self.home) if self.options.auth else None
         server = HttpServer(
-            _guarded(_one_port(services, links, self._pilot_states), access, services),
+            guard(combine_services(services, links, self._pilot_states), access, services),
             host=self.options.host,
             port=self.options.port,
             limits=http.limits(settings=SHARED_PREFIX),
@@ -295,102 +268,3 @@ def _import_services() -> None:
     """Import the services while the database starts."""
     for name in SERVICES:
         build_function(name)
-
-
-def _one_port(
-    services: dict[str, Service],
-    links: ProcessLinks,
-    pilot_states: Callable[[], Awaitable[dict[str, dict[str, str]]]],
-) -> Starlette:
-    """Return the application with the operator's pages at the root.
-
-    Every other service is below ``/services/<its name>``.
-    """
-    clients = {name: links.http(name) for name in services}
-
-    async def readyz(request: Request) -> JSONResponse:
-        answers = await asyncio.gather(*(client.get("/readyz") for client in clients.values()))
-        report = {name: answer.json() for name, answer in zip(clients, answers, strict=True)}
-        pilots = await pilot_states()
-        ready = all(answer.is_success for answer in answers) and {OK, STARTING}.issuperset(
-            pilots[PILOTS].values()
-        )
-        return JSONResponse({**report, **pilots}, status_code=200 if ready else 503)
-
-    others = [
-        Mount(f"/services/{short_name(name)}", service.app)
-        for name, service in services.items()
-        if name != "wfms.operator"
-    ]
-    pages = _PeoplesPages(services["wfms.operator"].app, services["wfms.ask"].app)
-    return Starlette(routes=[Route(READY_PATH, readyz), *others, Mount("/", pages)])
-
-
-class _PeoplesPages:
-    """ASGI application of the operator's pages and of the pages on which people answer.
-
-    The latter have the same paths as in a separate human-task service.
-    """
-
-    def __init__(self, operator: ASGIApp, ask: ASGIApp) -> None:
-        self._operator, self._ask = operator, ask
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        asks = scope["type"] == "http" and scope["path"].startswith("/ask/")
-        await (self._ask if asks else self._operator)(scope, receive, send)
-
-
-def _guarded(app: ASGIApp, access: Access | None, services: Mapping[str, Service]) -> ASGIApp:
-    """Return the application behind authentication, or open to everybody without ``access``."""
-    if access is None:
-        return open_to_anybody(app)
-    account_authentication = services["wfms.operator"].account_authentication
-    if account_authentication is None:
-        raise TypeError("the operator service keeps no accounts of people")
-    others = [service.authenticator for service in services.values() if service.authenticator]
-    return access.guard(app, others, account_authentication)
-
-
-async def run_until_signal(system: EmbeddedSystem, conduct: RunOptions) -> None:
-    """Run the system until SIGTERM or SIGINT, and then until the running jobs have ended.
-
-    Running jobs are handed back after a second signal or the drain timeout. They are also handed
-    back when nobody uses the system any more, and when its home folder is gone. The function raises
-    the errors of ``EmbeddedSystem.start``.
-    """
-    configure_logging("sluice", level=conduct.log_level)
-    stop = TwoStageStop()
-    stop.listen()
-    watch = watch_home(system.home, stop, while_used=conduct.while_used)
-    watching = asyncio.create_task(watch, name="watch the home folder")
-    starting = asyncio.create_task(system.start(), name="start")
-    asked = asyncio.create_task(stop.asked.wait(), name="wait for a signal")
-    try:
-        await asyncio.wait([starting, asked], return_when=asyncio.FIRST_COMPLETED)
-        if not starting.done():
-            await cancel_and_wait(starting)
-            return
-        await starting
-        conduct.on_ready(system.url)
-        await asked
-        await _stop(system, stop, conduct)
-    finally:
-        watching.cancel()
-
-
-async def _stop(system: EmbeddedSystem, stop: TwoStageStop, conduct: RunOptions) -> None:
-    stopping = asyncio.create_task(system.stop(), name="stop")
-    hurried = asyncio.create_task(stop.at_once.wait(), name="wait for another signal")
-    if conduct.drain_timeout is not None:
-        asyncio.get_running_loop().call_later(conduct.drain_timeout, stop.hurry)
-    announced = 0
-    while not stopping.done() and not hurried.done():
-        await asyncio.wait([stopping, hurried], timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
-        jobs = await system.jobs_at_work()
-        if jobs and jobs != announced:
-            announced = jobs
-            conduct.on_wait(jobs)
-    if hurried.done():
-        system.hurry()
-    hurried.cancel()
-    await stopping

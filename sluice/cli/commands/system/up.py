@@ -125,12 +125,9 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         return
     import uvloop  # noqa: PLC0415 - a client alone needs no server's event loop
 
-    from sluice.embedded.system import (  # noqa: PLC0415 - imports every service
-        EmbeddedSystem,
-        RunOptions,
-        SystemOptions,
-        run_until_signal,
-    )
+    # These modules import every service.
+    from sluice.embedded.run_system import RunOptions, run_until_signal  # noqa: PLC0415
+    from sluice.embedded.system import EmbeddedSystem, SystemOptions  # noqa: PLC0415
     from sluice.pilot_launchers.local_process import CORES  # noqa: PLC0415 - as the system above
 
     share = None if CORES in os.environ else max(1, (os.cpu_count() or 1) // max(pilots, 1))

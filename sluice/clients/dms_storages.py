@@ -1,0 +1,78 @@
+"""Calls to the DMS for storages."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from pydantic import RootModel
+
+from sluice.clients.base import API, ServiceClient, path_of
+from sluice.contracts.common.states import StorageType
+from sluice.contracts.data.datasets import DatasetUids, NewStorage, Storage, WaterMarks
+from sluice.contracts.data.room import RoomNeeded, StorageRoom
+
+
+class _Storages(RootModel[list[Storage]]): ...
+
+
+class StorageCalls(ServiceClient):
+    """Calls for storages."""
+
+    async def register_storage(self, new: NewStorage) -> Storage:
+        """Register a storage. ``Conflict`` also means that it overlaps another storage."""
+        return await self.call("POST", f"{API}/storages", body=new, answer=Storage)
+
+    async def storages(
+        self, type: StorageType | None = None, *, everything: bool = False, measured: bool = False
+    ) -> list[Storage]:
+        """Return the storages that get new data sets, the one with the most free space first.
+
+        The previous release neither returns disabled storages nor measures them.
+
+        Args:
+            type: Only storages of this type.
+            everything: Include disabled storages.
+            measured: Include the free space and the number of data sets of each.
+        """
+        params = {"type": type, "all": everything or None, "measured": measured or None}
+        return (await self.call("GET", f"{API}/storages", answer=_Storages, params=params)).root
+
+    async def disable_storage(self, name: str) -> Storage:
+        """Disable a storage, so that it gets no new data sets."""
+        return await self.call("POST", path_of("storages", name, "disable"), answer=Storage)
+
+    async def mark_storage(self, name: str, marks: WaterMarks) -> Storage:
+        """Set the watermarks of a storage."""
+        return await self.call(
+            "PUT", path_of("storages", name, "marks"), body=marks, answer=Storage
+        )
+
+    async def unmark_storage(self, name: str) -> Storage:
+        """Remove the watermarks of a storage."""
+        return await self.call("DELETE", path_of("storages", name, "marks"), answer=Storage)
+
+    async def need_room(self, name: str, needed: int | None) -> StorageRoom:
+        """Report that jobs wait for room on a storage, and return its free space.
+
+        ``needed`` is None when no job waits any more.
+        """
+        return await self.call(
+            "PUT",
+            path_of("storages", name, "needed"),
+            body=RoomNeeded(needed=needed),
+            answer=StorageRoom,
+        )
+
+    async def on_storage(self, name: str, uids: Sequence[UUID]) -> list[UUID]:
+        """Return those of the data sets that are on a storage."""
+        found: list[UUID] = []
+        for start in range(0, len(uids), 1000):
+            asked = DatasetUids(uids=list(uids[start : start + 1000]))
+            answer = await self.call(
+                "POST", path_of("storages", name, "datasets"), body=asked, answer=DatasetUids
+            )
+            found += answer.uids
+        return found
+
+    async def enable_storage(self, name: str) -> Storage:
+        """Enable a storage again. It raises the errors of ``register_storage``, too."""
+        return await self.call("POST", path_of("storages", name, "enable"), answer=Storage)
