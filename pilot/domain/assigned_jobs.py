@@ -1,9 +1,12 @@
 """Jobs that a pilot has, with their leases."""
 
+from collections import deque
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from pilot.domain.model import Progress, StopReason, Token
+from pilot.domain.model import CurrentTime, Instruction, Progress, SendReport, StopReason, Token
+from pilot.domain.reports import canceled_unstarted, given_back
 from sluice.contracts.pilots.pilots import JobToken, LeasedJob, StartedJob
 from sluice.scheduling.fit import Allocation, ResourceRequest
 
@@ -49,3 +52,43 @@ class AssignedJob:
 def token_of(job: JobToken) -> Token:
     """Return the fencing token of a job."""
     return (job.id, job.attempt)
+
+
+@dataclass(slots=True)
+class PilotJobs:
+    """The jobs that a pilot has.
+
+    Attributes:
+        by_token: All jobs.
+        waiting: The jobs that no slot has yet, in the order in which they start.
+        confirmed: The jobs whose end the next heartbeat confirms.
+        returned: The unfinished jobs that are given back at sign-off.
+    """
+
+    by_token: dict[Token, AssignedJob] = field(default_factory=dict)
+    waiting: deque[AssignedJob] = field(default_factory=deque)
+    confirmed: list[Token] = field(default_factory=list)
+    returned: list[Token] = field(default_factory=list)
+
+    def give_back(self, jobs: Iterable[AssignedJob], now: CurrentTime) -> Iterator[Instruction]:
+        """Give back jobs that no slot has."""
+        yield from (SendReport(given_back(self.drop(job).job, now.wall)) for job in jobs)
+
+    def drop(self, job: AssignedJob) -> AssignedJob:
+        """Remove a job that no slot has, and return it."""
+        self.waiting.remove(job)
+        return self.by_token.pop(job.token)
+
+    def confirm_stopped(self, job: AssignedJob) -> None:
+        """Confirm the end of a job if the WMS has asked for its stop."""
+        if job.stopping in {StopReason.CANCEL, StopReason.ABANDON}:
+            self.confirmed.append(job.token)
+
+    def end_unstarted(self, job: AssignedJob, now: CurrentTime) -> Iterator[Instruction]:
+        """Remove a job that was told to stop before its slot started it."""
+        del self.by_token[job.token]
+        self.confirm_stopped(job)
+        if job.stopping is StopReason.CANCEL:
+            yield SendReport(canceled_unstarted(job.job, now.wall))
+        elif job.stopping is StopReason.SHUTDOWN:
+            self.returned.append(job.token)

@@ -1,20 +1,18 @@
 """The pilot's core: requests for jobs, job placement, stops, and reports to the WMS."""
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import assert_never
 from uuid import UUID
 
-from pilot.domain.allocation import count_startable, resource_request_of, with_full_gpu
-from pilot.domain.assigned_jobs import AssignedJob, token_of
+from pilot.domain.allocation import resource_request_of, with_full_gpu
+from pilot.domain.assigned_jobs import AssignedJob, PilotJobs, token_of
 from pilot.domain.heartbeats import heartbeat_of, renewed
 from pilot.domain.known_tasks import KnownTasks
-from pilot.domain.loaded_tools import best_slot, loaded_of, place
+from pilot.domain.loaded_tools import loaded_of
 from pilot.domain.model import (
     AttemptEnded,
     CurrentTime,
-    DescribeTask,
     DrainRequested,
     EndSlot,
     Event,
@@ -27,7 +25,6 @@ from pilot.domain.model import (
     ReleaseSlot,
     Renew,
     ReportDeadSlot,
-    RunJob,
     SendReport,
     ShutdownRequested,
     SlotLeft,
@@ -39,10 +36,10 @@ from pilot.domain.model import (
     TimePassed,
     Token,
     ToolUnloaded,
-    UnloadWarmWorker,
 )
 from pilot.domain.prefetch import MeanDuration, PrefetchPolicy
-from pilot.domain.reports import canceled_unstarted, given_back, lost_with_slot, without_task
+from pilot.domain.reports import canceled_unstarted, lost_with_slot, without_task
+from pilot.domain.slot_filling import SlotFilling
 from pilot.domain.slots import Slot, Slots
 from pilot.domain.supply import Supply
 from sluice.contracts.common.states import AttemptOutcome
@@ -73,21 +70,21 @@ class PilotCore:
         self.pace = MeanDuration()
         self.draining = False
         self.slots = Slots(slots, few)
-        self._jobs: dict[Token, AssignedJob] = {}
-        self._waiting: deque[AssignedJob] = deque()
+        self._jobs = PilotJobs()
         self._tasks = KnownTasks()
-        self._confirmed: list[Token] = []
-        self._returned: list[Token] = []
+        self._filling = SlotFilling(
+            self.node, self.slots, self.policy, self.pace, self._jobs, self._tasks
+        )
 
     @property
     def idle(self) -> bool:
         """Return whether the pilot has no jobs."""
-        return not self._jobs
+        return not self._jobs.by_token
 
     @property
     def supplied(self) -> bool:
         """Return whether every busy slot has a next job waiting."""
-        return bool(self._waiting) and len(self._waiting) >= len(self.slots.busy)
+        return bool(self._jobs.waiting) and len(self._jobs.waiting) >= len(self.slots.busy)
 
     @property
     def known_tasks(self) -> list[UUID]:
@@ -97,12 +94,12 @@ class PilotCore:
     @property
     def returned(self) -> list[JobToken]:
         """Return the unfinished jobs that are given back at sign-off."""
-        return [JobToken(id=token[0], attempt=token[1]) for token in self._returned]
+        return [JobToken(id=token[0], attempt=token[1]) for token in self._jobs.returned]
 
     @property
     def tokens(self) -> list[Token]:
         """Return the tokens of all jobs that the pilot has."""
-        return list(self._jobs)
+        return list(self._jobs.by_token)
 
     @property
     def free(self) -> Allocation:
@@ -125,18 +122,23 @@ class PilotCore:
     def heartbeat(self, progress: Mapping[Token, Progress] = MappingProxyType({})) -> Heartbeat:
         """Return the heartbeat to send now. ``progress`` need not name every job."""
         return heartbeat_of(
-            self._jobs.values(), self.slots, confirmed=self._confirmed, progress=progress
+            self._jobs.by_token.values(),
+            self.slots,
+            confirmed=self._jobs.confirmed,
+            progress=progress,
         ).model_copy(update={"loaded": self.loaded})
 
     def next_check(self) -> float | None:
         """Return the boot time of the next ``TimePassed``, or None if there is nothing to watch."""
         ticks = [
-            held.deadline for held in self._jobs.values() if held.stopping is not StopReason.LEASE
+            held.deadline
+            for held in self._jobs.by_token.values()
+            if held.stopping is not StopReason.LEASE
         ]
         obeyed = (slot.obeys_by(self.policy.stop_limit) for slot in self.slots)
         ticks += [boot_time for boot_time in obeyed if boot_time is not None]
-        if self._waiting:
-            ticks.append(self._waiting[0].leased + self.policy.return_after)
+        if self._jobs.waiting:
+            ticks.append(self._jobs.waiting[0].leased + self.policy.return_after)
         ticks += [slot.since + self.policy.keep_idle for slot in self.slots.unused()]
         return min(ticks, default=None)
 
@@ -149,7 +151,7 @@ class PilotCore:
             case HeartbeatAnswered():
                 moves = self._on_heartbeat(event, now)
             case PilotStarted():
-                moves = self._start_slots(self.slots.few)
+                moves = self._filling.start_slots(self.slots.few)
             case SlotReady(slot=number):
                 self.slots.make_ready(number, now.boot_time)
             case SlotLeft(slot=number):
@@ -168,18 +170,13 @@ class PilotCore:
                 moves = self._on_shutdown(now)
             case _:
                 assert_never(event)
-        return [*moves, *self._fill_slots(now)]
-
-    def _start_slots(self, number: int) -> Iterator[Instruction]:
-        """Start up to ``number`` more slots, as far as the maximum allows."""
-        for slot in self.slots.start(number):
-            yield StartSlot(slot.number)
+        return [*moves, *self._filling.fill(self.free, now)]
 
     def _on_lease(self, event: LeaseGranted, now: CurrentTime) -> Iterator[Instruction]:
         self._tasks.learn(event.lease.tasks)
         deadline = event.sent + event.lease.seconds - self.policy.margin(event.lease.seconds)
         for job in event.lease.jobs:
-            if (job.id, job.attempt) in self._jobs or deadline <= now.boot_time:
+            if (job.id, job.attempt) in self._jobs.by_token or deadline <= now.boot_time:
                 continue
             if job.task_uid not in self._tasks:
                 yield SendReport(without_task(job, now.wall))
@@ -188,20 +185,20 @@ class PilotCore:
             kind = self._tasks.kind(job.task_uid)
             held = AssignedJob(job, deadline, leased=now.boot_time, wanted=wanted, kind=kind)
             self._tasks.use(job.task_uid)
-            self._jobs[held.token] = held
-            self._waiting.insert(self._tasks.place_of(held, self._waiting), held)
+            self._jobs.by_token[held.token] = held
+            self._jobs.waiting.insert(self._tasks.place_of(held, self._jobs.waiting), held)
         yield from self._forget_tasks()
         if event.lease.drain or self.draining:
             yield from self._on_drain(now)
 
     def _on_heartbeat(self, event: HeartbeatAnswered, now: CurrentTime) -> Iterator[Instruction]:
         deadline = event.sent + event.answer.lease - self.policy.margin(event.answer.lease)
-        for held in renewed(event, self._jobs):
+        for held in renewed(event, self._jobs.by_token):
             held.deadline = max(held.deadline, deadline)
             if held.slot is not None:
                 yield Renew(held.slot, held.token, held.deadline)
         sent = {token_of(job) for job in event.heartbeat.confirmed}
-        self._confirmed = [token for token in self._confirmed if token not in sent]
+        self._jobs.confirmed = [token for token in self._jobs.confirmed if token not in sent]
         for command in event.answer.commands:
             yield from self._obey(command, now)
         if event.answer.drain:
@@ -210,13 +207,13 @@ class PilotCore:
     def _obey(self, command: Command, now: CurrentTime) -> Iterator[Instruction]:
         token = token_of(command.job)
         reason = StopReason.CANCEL if command.kind == "cancel" else StopReason.ABANDON
-        held = self._jobs.get(token)
+        held = self._jobs.by_token.get(token)
         if held is None:
-            if token not in self._confirmed:
-                self._confirmed.append(token)
+            if token not in self._jobs.confirmed:
+                self._jobs.confirmed.append(token)
         elif held.slot is None:
-            self._drop(held)
-            self._confirmed.append(token)
+            self._jobs.drop(held)
+            self._jobs.confirmed.append(token)
             if reason is StopReason.CANCEL:
                 yield SendReport(canceled_unstarted(held.job, now.wall))
         elif held.stopping is None or (
@@ -228,18 +225,18 @@ class PilotCore:
         slot = self.slots[event.slot]
         self.pace.add(event.seconds)
         token = (event.report.id, event.report.attempt)
-        held = self._jobs.get(token)
+        held = self._jobs.by_token.get(token)
         slot.load(event.loaded, slot.booked)
         if held is not None:
             self._forget_job(slot, held, now)
         if event.report.outcome is not AttemptOutcome.RETURNED:
             yield SendReport(with_full_gpu(event.report, held.booked if held else None))
         elif held is not None and held.stopping is StopReason.SHUTDOWN:
-            self._returned.append(token)
+            self._jobs.returned.append(token)
         if held is not None and event.report.no_room is not None:
             # The task waits for room on that storage: its other jobs would fail too.
-            same_task = [job for job in self._waiting if job.job.task_uid == held.job.task_uid]
-            yield from self._give_back(same_task, now)
+            same_task = [job for job in self._jobs.waiting if job.job.task_uid == held.job.task_uid]
+            yield from self._jobs.give_back(same_task, now)
 
     def _on_slot_lost(self, event: SlotLost, now: CurrentTime) -> Iterator[Instruction]:
         slot = self.slots[event.slot]
@@ -248,12 +245,12 @@ class PilotCore:
         for held in reversed(others):
             held.slot = None
             if held.stopping is None:
-                self._waiting.appendleft(held)
+                self._jobs.waiting.appendleft(held)
             else:
-                yield from self._stopped_unstarted(held, now)
+                yield from self._jobs.end_unstarted(held, now)
         for first in lost:
-            del self._jobs[first.token]
-            self._confirm_stopped(first)
+            del self._jobs.by_token[first.token]
+            self._jobs.confirm_stopped(first)
             yield ReportDeadSlot(lost_with_slot(first.job, event.reason, now.wall))
         yield StartSlot(event.slot)
 
@@ -264,9 +261,11 @@ class PilotCore:
         yield from self._let_go(now)
 
     def _stop_overdue(self, now: CurrentTime) -> Iterator[Instruction]:
-        for held in [held for held in self._jobs.values() if held.deadline <= now.boot_time]:
+        for held in [
+            held for held in self._jobs.by_token.values() if held.deadline <= now.boot_time
+        ]:
             if held.slot is None:
-                self._drop(held)
+                self._jobs.drop(held)
             elif held.stopping is not StopReason.LEASE:
                 yield self._stop(held, StopReason.LEASE, now)
 
@@ -280,10 +279,13 @@ class PilotCore:
 
     def _give_back_stuck(self, now: CurrentTime) -> Iterator[Instruction]:
         """Give back jobs that wait too long, one at a time, as the job behind may find room."""
-        yield from self._fill_slots(now)
-        while self._waiting and self._waiting[0].leased + self.policy.return_after <= now.boot_time:
-            yield from self._give_back([self._waiting[0]], now)
-            yield from self._fill_slots(now)
+        yield from self._filling.fill(self.free, now)
+        while (
+            self._jobs.waiting
+            and self._jobs.waiting[0].leased + self.policy.return_after <= now.boot_time
+        ):
+            yield from self._jobs.give_back([self._jobs.waiting[0]], now)
+            yield from self._filling.fill(self.free, now)
 
     def _let_go(self, now: CurrentTime) -> Iterator[Instruction]:
         for slot in self.slots.unused():
@@ -293,66 +295,13 @@ class PilotCore:
 
     def _on_drain(self, now: CurrentTime) -> Iterator[Instruction]:
         self.draining = True
-        yield from self._give_back(list(self._waiting), now)
+        yield from self._jobs.give_back(list(self._jobs.waiting), now)
 
     def _on_shutdown(self, now: CurrentTime) -> Iterator[Instruction]:
-        self._returned += [self._drop(job).token for job in list(self._waiting)]
-        for held in list(self._jobs.values()):
+        self._jobs.returned += [self._jobs.drop(job).token for job in list(self._jobs.waiting)]
+        for held in list(self._jobs.by_token.values()):
             if held.stopping is None:
                 yield self._stop(held, StopReason.SHUTDOWN, now)
-
-    def _fill_slots(self, now: CurrentTime) -> Iterator[Instruction]:
-        """Hand waiting jobs to idle slots, in order, and start slots where there is room.
-
-        A job that does not fit blocks all jobs behind it, so that small jobs do not starve a large
-        job. A slot gets a second job only if jobs are short.
-        """
-        free, idle = self.free, self.slots.idle
-        while self._waiting and (slot := best_slot(idle, self._waiting[0], self.slots)):
-            booked, going = place(
-                self._waiting[0], slot, self.slots, free=free, devices=self.node.devices
-            )
-            for other in going:
-                other.unloading = now.boot_time
-                yield UnloadWarmWorker(other.number)
-            if booked is None:
-                break
-            idle.remove(slot)
-            yield from self._hand(self._waiting.popleft(), slot, booked, now)
-            free = free.minus(booked)
-        else:
-            could = count_startable(
-                free, (held.wanted for held in self._waiting), self.node.devices
-            )
-            yield from self._start_slots(could - self.slots.coming)
-        if self.pace.mean is not None and self.pace.mean < self.policy.short:
-            yield from self._hand_second(free.minus(self.slots.kept), now)
-
-    def _hand_second(self, free: Allocation, now: CurrentTime) -> Iterator[Instruction]:
-        """Hand second jobs to busy slots. ``free`` is the free capacity of the node."""
-        for slot in self.slots.busy:
-            if not self._waiting:
-                return
-            if not slot.ready or len(slot.queue) > 1 or slot.queue[0].kind != self._waiting[0].kind:
-                continue
-            before = slot.booked
-            booked = slot.place_for(self._waiting[0], free, self.node.devices)
-            if booked is not None:
-                yield from self._hand(self._waiting.popleft(), slot, booked, now)
-                free = free.plus(before).minus(slot.booked)
-
-    def _hand(
-        self, held: AssignedJob, slot: Slot, booked: Allocation, now: CurrentTime
-    ) -> Iterator[Instruction]:
-        if held.job.task_uid not in slot.tasks:
-            slot.tasks.add(held.job.task_uid)
-            yield DescribeTask(slot.number, self._tasks[held.job.task_uid])
-        held.slot, held.booked = slot.number, booked
-        slot.queue.append(held)
-        if slot.queue[0] is held:
-            slot.since, slot.started = now.boot_time, now.wall
-        secrets, gpus = self._tasks[held.job.task_uid].needs.secrets, tuple(booked.gpus)
-        yield RunJob(slot.number, held.job, held.deadline, secrets=bool(secrets), gpus=gpus)
 
     def _stop(self, held: AssignedJob, reason: StopReason, now: CurrentTime) -> Instruction:
         held.stopping = reason
@@ -360,34 +309,15 @@ class PilotCore:
         assert held.slot is not None  # noqa: S101 - callers drop jobs that wait
         return StopJob(held.slot, held.token, reason)
 
-    def _give_back(self, jobs: Iterable[AssignedJob], now: CurrentTime) -> Iterator[Instruction]:
-        yield from (SendReport(given_back(self._drop(job).job, now.wall)) for job in jobs)
-
-    def _drop(self, held: AssignedJob) -> AssignedJob:
-        self._waiting.remove(held)
-        return self._jobs.pop(held.token)
-
     def _forget_job(self, slot: Slot, held: AssignedJob, now: CurrentTime) -> None:
-        del self._jobs[held.token]
-        self._confirm_stopped(held)
+        del self._jobs.by_token[held.token]
+        self._jobs.confirm_stopped(held)
         if held in slot.queue:
             slot.queue.remove(held)
         slot.since, slot.started = now.boot_time, now.wall if slot.queue else None
 
-    def _confirm_stopped(self, held: AssignedJob) -> None:
-        if held.stopping in {StopReason.CANCEL, StopReason.ABANDON}:
-            self._confirmed.append(held.token)
-
-    def _stopped_unstarted(self, held: AssignedJob, now: CurrentTime) -> Iterator[Instruction]:
-        del self._jobs[held.token]
-        self._confirm_stopped(held)
-        if held.stopping is StopReason.CANCEL:
-            yield SendReport(canceled_unstarted(held.job, now.wall))
-        elif held.stopping is StopReason.SHUTDOWN:
-            self._returned.append(held.token)
-
     def _forget_tasks(self) -> Iterator[Instruction]:
-        used = {held.job.task_uid for held in self._jobs.values()}
+        used = {held.job.task_uid for held in self._jobs.by_token.values()}
         for uid in self._tasks.forget(used, most=self.policy.most_tasks):
             for slot in self.slots:
                 if uid in slot.tasks:
@@ -396,5 +326,5 @@ class PilotCore:
 
     @property
     def _supply(self) -> Supply:
-        waiting, held = len(self._waiting), len(self._jobs)
+        waiting, held = len(self._jobs.waiting), len(self._jobs.by_token)
         return Supply(self.node, self.slots, self.policy, self.pace, waiting, held)

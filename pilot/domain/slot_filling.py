@@ -1,0 +1,95 @@
+"""Which slot gets which waiting job, and when more slots start."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from pilot.domain.allocation import count_startable
+from pilot.domain.assigned_jobs import AssignedJob, PilotJobs
+from pilot.domain.known_tasks import KnownTasks
+from pilot.domain.loaded_tools import best_slot, place
+from pilot.domain.model import (
+    CurrentTime,
+    DescribeTask,
+    Instruction,
+    RunJob,
+    StartSlot,
+    UnloadWarmWorker,
+)
+from pilot.domain.prefetch import MeanDuration, PrefetchPolicy
+from pilot.domain.slots import Slot, Slots
+from sluice.scheduling.fit import Allocation, NodeCapacity
+
+
+@dataclass(frozen=True, slots=True)
+class SlotFilling:
+    """Hands the waiting jobs of a pilot to its slots."""
+
+    node: NodeCapacity
+    slots: Slots
+    policy: PrefetchPolicy
+    pace: MeanDuration
+    jobs: PilotJobs
+    tasks: KnownTasks
+
+    def fill(self, free: Allocation, now: CurrentTime) -> Iterator[Instruction]:
+        """Hand waiting jobs to idle slots, in order, and start slots where there is room.
+
+        A job that does not fit blocks all jobs behind it, so that small jobs do not starve a large
+        job. A slot gets a second job only if jobs are short. ``free`` is the free capacity of the
+        node.
+        """
+        idle = self.slots.idle
+        while self.jobs.waiting and (slot := best_slot(idle, self.jobs.waiting[0], self.slots)):
+            booked, going = place(
+                self.jobs.waiting[0], slot, self.slots, free=free, devices=self.node.devices
+            )
+            for other in going:
+                other.unloading = now.boot_time
+                yield UnloadWarmWorker(other.number)
+            if booked is None:
+                break
+            idle.remove(slot)
+            yield from self._hand(self.jobs.waiting.popleft(), slot, booked, now)
+            free = free.minus(booked)
+        else:
+            could = count_startable(
+                free, (held.wanted for held in self.jobs.waiting), self.node.devices
+            )
+            yield from self.start_slots(could - self.slots.coming)
+        if self.pace.mean is not None and self.pace.mean < self.policy.short:
+            yield from self._hand_second(free.minus(self.slots.kept), now)
+
+    def _hand_second(self, free: Allocation, now: CurrentTime) -> Iterator[Instruction]:
+        """Hand second jobs to busy slots. ``free`` is the free capacity of the node."""
+        for slot in self.slots.busy:
+            if not self.jobs.waiting:
+                return
+            if (
+                not slot.ready
+                or len(slot.queue) > 1
+                or slot.queue[0].kind != self.jobs.waiting[0].kind
+            ):
+                continue
+            before = slot.booked
+            booked = slot.place_for(self.jobs.waiting[0], free, self.node.devices)
+            if booked is not None:
+                yield from self._hand(self.jobs.waiting.popleft(), slot, booked, now)
+                free = free.plus(before).minus(slot.booked)
+
+    def _hand(
+        self, held: AssignedJob, slot: Slot, booked: Allocation, now: CurrentTime
+    ) -> Iterator[Instruction]:
+        if held.job.task_uid not in slot.tasks:
+            slot.tasks.add(held.job.task_uid)
+            yield DescribeTask(slot.number, self.tasks[held.job.task_uid])
+        held.slot, held.booked = slot.number, booked
+        slot.queue.append(held)
+        if slot.queue[0] is held:
+            slot.since, slot.started = now.boot_time, now.wall
+        secrets, gpus = self.tasks[held.job.task_uid].needs.secrets, tuple(booked.gpus)
+        yield RunJob(slot.number, held.job, held.deadline, secrets=bool(secrets), gpus=gpus)
+
+    def start_slots(self, number: int) -> Iterator[Instruction]:
+        """Start up to ``number`` more slots, as far as the maximum allows."""
+        for slot in self.slots.start(number):
+            yield StartSlot(slot.number)
