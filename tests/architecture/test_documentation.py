@@ -47,15 +47,15 @@ def test_decisions_are_numbered_without_gaps() -> None:
     assert numbers == list(range(1, len(numbers) + 1))
 
 
-@pytest.mark.parametrize("page", DECISIONS, ids=lambda path: path.name)
-def test_decision_has_its_number_date_and_status(page: Path) -> None:
-    title, _, status, *_ = page.read_text(encoding="utf-8").splitlines()
-    assert title.startswith(f"# {int(page.name[:4])}. ")
-    assert re.fullmatch(
-        r"\*\*Date:\*\* \d{4}-\d\d-\d\d"
-        r" · \*\*Status:\*\* (accepted|superseded by \[.*\]\(.*\.md\))",
-        status,
-    )
+def test_decision_has_its_number_date_and_status() -> None:
+    for page in DECISIONS:
+        title, _, status, *_ = page.read_text(encoding="utf-8").splitlines()
+        assert title.startswith(f"# {int(page.name[:4])}. ")
+        assert re.fullmatch(
+            r"\*\*Date:\*\* \d{4}-\d\d-\d\d"
+            r" · \*\*Status:\*\* (accepted|superseded by \[.*\]\(.*\.md\))",
+            status,
+        ), page
 
 
 def test_newest_changelog_section_is_the_project_version() -> None:
@@ -65,24 +65,31 @@ def test_newest_changelog_section_is_the_project_version() -> None:
     assert newest == project["version"]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_relative_links_of_pages_lead_to_files(page: Path) -> None:
-    targets = [
-        target for target in LINK.findall(page.read_text(encoding="utf-8")) if "://" not in target
-    ]
-    assert not [target for target in targets if not (page.parent / target).exists()]
+def test_relative_links_of_pages_lead_to_files() -> None:
+    broken = {
+        page: [
+            target
+            for target in LINK.findall(text)
+            if "://" not in target and not (page.parent / target).exists()
+        ]
+        for page, text in _pages().items()
+    }
+    assert _nonempty(broken) == {}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_commands_and_settings_named_in_pages_exist(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    assert [*unknown_commands(text), *unknown_settings(text)] == []
+def test_commands_and_settings_named_in_pages_exist() -> None:
+    unknown = {
+        page: [*unknown_commands(text), *unknown_settings(text)] for page, text in _pages().items()
+    }
+    assert _nonempty(unknown) == {}
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
-def test_files_named_in_pages_exist(page: Path) -> None:
-    named = set(FILE.findall(page.read_text(encoding="utf-8")))
-    assert not [name for name in named if not (ROOT / name).exists()]
+def test_files_named_in_pages_exist() -> None:
+    missing = {
+        page: [name for name in FILE.findall(text) if not (ROOT / name).exists()]
+        for page, text in _pages().items()
+    }
+    assert _nonempty(missing) == {}
 
 
 def test_settings_named_in_messages_and_comments_exist() -> None:
@@ -91,7 +98,7 @@ def test_settings_named_in_messages_and_comments_exist() -> None:
         for package in ("sluice", "dms", "wms", "wfms", "pilot")
         for path in (ROOT / package).rglob("*.py")
     }
-    assert {str(path): names for path, names in found.items() if names} == {}
+    assert _nonempty(found) == {}
 
 
 def test_every_page_is_reachable_from_the_readme() -> None:
@@ -108,3 +115,11 @@ def test_every_page_is_reachable_from_the_readme() -> None:
             if "://" not in target
         ]
     assert not [str(page.relative_to(ROOT)) for page in PAGES if page not in seen]
+
+
+def _pages() -> dict[Path, str]:
+    return {page: page.read_text(encoding="utf-8") for page in PAGES}
+
+
+def _nonempty(found: dict[Path, list[str]]) -> dict[str, list[str]]:
+    return {str(path.relative_to(ROOT)): names for path, names in found.items() if names}

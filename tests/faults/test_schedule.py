@@ -38,55 +38,57 @@ def test_different_seeds_give_different_schedules() -> None:
 
 
 @pytest.mark.parametrize("faults", [18, 20, 66, 150])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_schedule_has_every_kind_and_overlapping_faults(seed: int, faults: int) -> None:
-    schedule = make_schedule(seed, faults=faults)
-    assert sorted(fault.number for fault in schedule) == list(range(1, faults + 1))
-    assert {fault.kind for fault in schedule} == set(Kind)
-    assert [fault.at for fault in schedule] == sorted(fault.at for fault in schedule)
-    assert overlaps(schedule) >= faults / 4
+def test_schedule_has_every_kind_and_overlapping_faults(faults: int) -> None:
+    for seed in SEEDS:
+        schedule = make_schedule(seed, faults=faults)
+        assert sorted(fault.number for fault in schedule) == list(range(1, faults + 1)), seed
+        assert {fault.kind for fault in schedule} == set(Kind), seed
+        assert [fault.at for fault in schedule] == sorted(fault.at for fault in schedule), seed
+        assert overlaps(schedule) >= faults / 4, seed
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_schedule_of_66_faults_kills_every_process(seed: int) -> None:
-    killed = {fault.target for fault in make_schedule(seed, faults=66) if fault.kind is Kind.KILL}
-    assert killed == {
+def test_schedule_of_66_faults_kills_every_process() -> None:
+    processes = {
         f"{name}/{number}" for name, replicas in REPLICAS.items() for number in range(replicas)
     }
+    for seed in SEEDS:
+        assert _targets_of(seed, Kind.KILL) == processes, seed
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_schedule_of_66_faults_has_every_misbehaviour_of_a_tool(seed: int) -> None:
-    ways = {fault.target for fault in make_schedule(seed, faults=66) if fault.kind is Kind.TOOL}
-    assert ways == {f"tool/{way}" for way in WAYS}
+def test_schedule_of_66_faults_has_every_misbehaviour_of_a_tool() -> None:
+    for seed in SEEDS:
+        assert _targets_of(seed, Kind.TOOL) == {f"tool/{way}" for way in WAYS}, seed
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+def _targets_of(seed: int, kind: Kind) -> set[str]:
+    return {fault.target for fault in make_schedule(seed, faults=66) if fault.kind is kind}
+
+
 @pytest.mark.parametrize("faults", [18, 66])
-def test_site_is_revoked_early_while_its_pilots_have_work(seed: int, faults: int) -> None:
-    schedule = make_schedule(seed, faults=faults, spacing=4.0)
-    assert all(one.at < 2.0 * faults + 4.0 for one in schedule if one.kind is Kind.SITE)
+def test_site_is_revoked_early_while_its_pilots_have_work(faults: int) -> None:
+    for seed in SEEDS:
+        schedule = make_schedule(seed, faults=faults, spacing=4.0)
+        assert all(one.at < 2.0 * faults + 4.0 for one in schedule if one.kind is Kind.SITE), seed
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_schedule_of_66_faults_has_both_outages_of_the_provider_apart(seed: int) -> None:
-    down = [one for one in make_schedule(seed, faults=66) if one.kind is Kind.PROVIDER]
-    assert {one.target for one in down} == {"provider/down", "provider/hangs"}
-    assert down[0].at + down[0].seconds <= down[1].at
+def test_schedule_of_66_faults_has_both_outages_of_the_provider_apart() -> None:
+    for seed in SEEDS:
+        down = [one for one in make_schedule(seed, faults=66) if one.kind is Kind.PROVIDER]
+        assert {one.target for one in down} == {"provider/down", "provider/hangs"}, seed
+        assert down[0].at + down[0].seconds <= down[1].at, seed
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_faults_of_one_target_do_not_overlap(seed: int) -> None:
-    for first, second in combinations(make_schedule(seed, faults=66), 2):
-        if first.target == second.target:
-            assert first.at + first.seconds <= second.at
+def test_faults_of_one_target_do_not_overlap() -> None:
+    for seed in SEEDS:
+        for first, second in combinations(make_schedule(seed, faults=66), 2):
+            assert first.target != second.target or first.at + first.seconds <= second.at, seed
 
 
 @pytest.mark.parametrize("kind", [Kind.SITE, Kind.ENROLMENT, Kind.TOKEN, Kind.PROVIDER])
-@pytest.mark.parametrize("seed", SEEDS)
-def test_access_faults_of_one_kind_are_at_least_20_seconds_apart(seed: int, kind: Kind) -> None:
-    began = [one.at for one in make_schedule(seed, faults=66, spacing=3.7) if one.kind is kind]
-    assert all(later - earlier >= 20.0 for earlier, later in pairwise(began))
+def test_access_faults_of_one_kind_are_at_least_20_seconds_apart(kind: Kind) -> None:
+    for seed in SEEDS:
+        began = [one.at for one in make_schedule(seed, faults=66, spacing=3.7) if one.kind is kind]
+        assert all(later - earlier >= 20.0 for earlier, later in pairwise(began)), seed
 
 
 def test_pilots_are_frozen_longer_than_their_leases() -> None:
