@@ -6,7 +6,6 @@ import signal
 import uuid
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
-import asyncpg
 import pytest
 import structlog
 
@@ -14,6 +13,7 @@ from sluice.process.garbage_collection import keep_what_is_loaded
 from tests.draws import draw_the_same_each_time
 from tests.guard import start_guard
 from tests.needs import leave_out, tell_what_is_missing
+from tests.servers.databases import create_database, drop_database
 from tests.servers.postgres import PostgresServer, start_postgres
 from tests.servers.rabbitmq import RabbitServer, start_rabbitmq
 
@@ -42,7 +42,7 @@ structlog.configure(
     ]
 )
 
-DatabaseFactory = Callable[[], Awaitable[str]]
+DatabaseFactory = Callable[..., Awaitable[str]]
 
 
 def pytest_configure() -> None:
@@ -88,28 +88,20 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 async def make_database(postgres_server: PostgresServer) -> AsyncIterator[DatabaseFactory]:
-    """A function that gives the URL of a fresh, empty database at each call; all are dropped after
-    the test."""
-    names: list[str] = []
+    """Yield a function that returns the URL of a new database at each call.
 
-    async def make() -> str:
-        name = f"test_{uuid.uuid4().hex[:12]}"
-        # Copied as files: PostgreSQL takes half as long for it as by its journal.
-        await administer(f"CREATE DATABASE {name} STRATEGY file_copy")
-        names.append(name)
-        return postgres_server.url(name)
+    The database is empty, or has the revisions of the package that the call names. All databases
+    are dropped after the test.
+    """
+    urls: list[str] = []
 
-    async def administer(statement: str) -> None:
-        # A connection for each statement, because a test may restart the server.
-        admin = await asyncpg.connect(postgres_server.url())
-        try:
-            await admin.execute(statement)
-        finally:
-            await admin.close()
+    async def make(versions: str | None = None) -> str:
+        urls.append(await create_database(postgres_server, versions))
+        return urls[-1]
 
     yield make
-    for name in names:
-        await administer(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    for url in urls:
+        await drop_database(postgres_server, url)
 
 
 @pytest.fixture

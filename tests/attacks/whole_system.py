@@ -3,7 +3,6 @@ caller."""
 
 import asyncio
 import threading
-import uuid
 from collections.abc import Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
+from tests.servers.databases import create_database, drop_database
 from tests.servers.postgres import PostgresServer
 
 #: Seconds for each request.
@@ -151,19 +151,10 @@ async def _serve(system: WholeSystem, ready: threading.Event, stop: asyncio.Even
 
 
 async def _make_databases(server: PostgresServer) -> dict[str, str]:
-    admin = await asyncpg.connect(server.url())
-    made = {}
-    for name in (*SERVICES, "transport"):
-        database = f"whole_{uuid.uuid4().hex[:12]}"
-        await admin.execute(f"CREATE DATABASE {database} STRATEGY file_copy")
-        made[name] = server.url(database)
-    await admin.close()
-    return made
+    databases = {name: await create_database(server, f"{name}.db.migrations") for name in SERVICES}
+    return databases | {"transport": await create_database(server)}
 
 
 async def _drop_databases(server: PostgresServer, databases: dict[str, str]) -> None:
-    admin = await asyncpg.connect(server.url())
     for url in databases.values():
-        name = url.removeprefix("postgresql://postgres:@/").partition("?")[0]
-        await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    await admin.close()
+        await drop_database(server, url)

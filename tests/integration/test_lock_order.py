@@ -16,7 +16,6 @@ from dms.domain.errors import PlaceRegisteredConcurrently
 from sluice.contracts.common.states import ReplicaState
 from sluice.servicekit.database import INSERT_INBOX, Connection, Database
 from sluice.servicekit.messages.outbox import DELETE_OUTBOX, MARK_SENT, RELEASE_OUTBOX
-from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport import postgres_schema as transport
 from tests.conftest import DatabaseFactory
@@ -92,16 +91,10 @@ async def execute(url: str, sql: str, *arguments: Any) -> None:
         await connection.execute(sql, *arguments)
 
 
-async def migrated(make_database: DatabaseFactory, versions: str) -> str:
-    url = await make_database()
-    await Migrator(url, versions).start()
-    return url
-
-
 async def test_concurrent_reports_release_the_same_data_sets_without_a_deadlock(
     make_database: DatabaseFactory,
 ) -> None:
-    url = await migrated(make_database, "wfms.watcher.db.migrations")
+    url = await make_database("wfms.watcher.db.migrations")
     # PostgreSQL's hashing returns these in opposite orders when they come alone and when they come
     # with many others.
     one, middle, other = [UUID(int=number) for number in (2, 4, 3)]
@@ -190,7 +183,7 @@ async def test_concurrent_deletions_of_shared_replicas_do_not_deadlock(
 
 async def _catalogue(make_database: DatabaseFactory) -> tuple[str, UUID]:
     """Create a database of the DMS with a storage and three files."""
-    url, storage = await migrated(make_database, "dms.db.migrations"), uuid4()
+    url, storage = await make_database("dms.db.migrations"), uuid4()
     await execute(
         url,
         "INSERT INTO storages (id, name, type, url, read_only) VALUES ($1, 's', 'input',"
@@ -208,7 +201,7 @@ async def _catalogue(make_database: DatabaseFactory) -> tuple[str, UUID]:
 async def test_concurrent_hand_overs_of_releases_do_not_deadlock(
     make_database: DatabaseFactory,
 ) -> None:
-    url = await migrated(make_database, "wfms.chains.db.migrations")
+    url = await make_database("wfms.chains.db.migrations")
     chains = [UUID(int=number) for number in (3, 2, 1)]
     for chain in chains:
         await execute(
@@ -240,7 +233,7 @@ async def test_concurrent_hand_overs_of_releases_do_not_deadlock(
 async def test_two_relays_settle_the_same_messages_without_a_deadlock(
     make_database: DatabaseFactory, settle: str
 ) -> None:
-    url = await migrated(make_database, "wfms.watcher.db.migrations")
+    url = await make_database("wfms.watcher.db.migrations")
     await execute(
         url,
         """INSERT INTO outbox (id, message_id, destination, body) OVERRIDING SYSTEM VALUE
@@ -253,7 +246,7 @@ async def test_two_relays_settle_the_same_messages_without_a_deadlock(
 async def test_two_consumers_receive_the_same_messages_without_a_deadlock(
     make_database: DatabaseFactory,
 ) -> None:
-    url = await migrated(make_database, "wfms.watcher.db.migrations")
+    url = await make_database("wfms.watcher.db.migrations")
 
     def receive(*ids: str) -> Work:
         return statement(INSERT_INBOX, "q", ids)

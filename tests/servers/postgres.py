@@ -5,7 +5,7 @@ import signal
 import subprocess
 import tempfile
 import threading
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
@@ -34,6 +34,8 @@ class PostgresServer:
 
     folder: Path
     process: "subprocess.Popen[bytes]"
+    #: Package of revisions → name of a database that has them, of which tests get copies.
+    migrated: dict[str, str] = field(default_factory=dict)
 
     @property
     def socket_folder(self) -> Path:

@@ -191,7 +191,8 @@ class Asking:
 
 @pytest.fixture
 async def asking(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[Asking]:
-    async with asking_on(await make_database(), tmp_path) as asking:
+    url = await make_database("wfms.ask.db.migrations")
+    async with asking_on(url, tmp_path) as asking:
         yield asking
 
 

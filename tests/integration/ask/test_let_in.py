@@ -198,7 +198,9 @@ async def test_requests_and_new_browsers_are_rate_limited() -> None:
 async def test_too_many_new_browsers_of_an_address_are_refused(
     make_database: DatabaseFactory, tmp_path: Path
 ) -> None:
-    async with asking_on(await make_database(), tmp_path, newcomers=2) as asking:
+    async with asking_on(
+        await make_database("wfms.ask.db.migrations"), tmp_path, newcomers=2
+    ) as asking:
         asking.task([b"x"])
         await asking.take_in()
         key = await asking.key()

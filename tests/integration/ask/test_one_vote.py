@@ -146,7 +146,7 @@ async def test_setting_chooses_how_persons_are_recognized(
     make_database: DatabaseFactory, tmp_path: Path, one_vote: OneVote, second: int
 ) -> None:
     rules = replace(AT_ONCE, one_vote=one_vote)
-    async with asking_on(await make_database(), tmp_path, rules) as asking:
+    async with asking_on(await make_database("wfms.ask.db.migrations"), tmp_path, rules) as asking:
         asking.task(SIX, agree=2)
         await asking.take_in()
         assert await (await asking.browser(agent="Firefox")).answer_all("yes") == 6
@@ -158,7 +158,7 @@ async def test_origin_may_vote_again_after_the_time_window(
     make_database: DatabaseFactory, tmp_path: Path
 ) -> None:
     rules = replace(AT_ONCE, one_vote_window=timedelta(hours=1))
-    async with asking_on(await make_database(), tmp_path, rules) as asking:
+    async with asking_on(await make_database("wfms.ask.db.migrations"), tmp_path, rules) as asking:
         asking.task(SIX, agree=2)
         await asking.take_in()
         first = await asking.browser(agent="Firefox")

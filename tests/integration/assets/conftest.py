@@ -8,20 +8,18 @@ import pytest
 from sluice.servicekit.messages.queue_topology import sluice_topology
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.transport.open import open_transport
+from tests.conftest import DatabaseFactory
 from tests.integration.assets.scene import Assets
-from tests.integration.wfms.conftest import make_migrated, migrated
-from tests.integration.wfms.world import MakeMigrated, World
+from tests.integration.wfms.world import World
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.wiring import build
 
-__all__ = ["make_migrated", "migrated"]
-
 
 @pytest.fixture
-async def assets(make_migrated: MakeMigrated, tmp_path: Path) -> AsyncIterator[Assets]:
+async def assets(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[Assets]:
     world = World(tmp_path)
-    await world.open(make_migrated)
-    url = await make_migrated("wfms.operator.db.migrations")
+    await world.open(make_database)
+    url = await make_database("wfms.operator.db.migrations")
     settings = OperatorSettings(database_url=url, broker_url=url, patience=30)
     transport = open_transport(url, sluice_topology())
     service = build(settings, links=world.links, transport=transport)

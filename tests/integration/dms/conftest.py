@@ -5,9 +5,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
-import asyncpg
 import httpx
 import pytest
 
@@ -26,10 +25,9 @@ from sluice.contracts.data.datasets import NewDataset, NewFile, NewStorage, Stor
 from sluice.contracts.messages import DeleteDataset, RegisterFiles, ReleaseFiles, UploadDataset
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.queue_topology import sluice_topology
-from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
-from tests.servers.postgres import PostgresServer
+from tests.conftest import DatabaseFactory
 
 TYPES = list(StorageType)
 INTERMEDIATE = DatasetType.INTERMEDIATE
@@ -133,26 +131,9 @@ class Dms:
             return [dict(row) for row in await connection.fetch(sql, *args)]
 
 
-@pytest.fixture(scope="session")
-def migrated() -> dict[str, str]:
-    """Return the name of a migrated database, once it exists. Copies of it are quicker."""
-    return {}
-
-
 @pytest.fixture
-async def catalogue_url(
-    postgres_server: PostgresServer, migrated: dict[str, str]
-) -> AsyncIterator[str]:
-    admin = await asyncpg.connect(postgres_server.url())
-    if "name" not in migrated:
-        await admin.execute("CREATE DATABASE dms_template")
-        await Migrator(postgres_server.url("dms_template"), "dms.db.migrations").start()
-        migrated["name"] = "dms_template"
-    name = f"test_{uuid4().hex[:12]}"
-    await admin.execute(f"CREATE DATABASE {name} TEMPLATE {migrated['name']}")
-    yield postgres_server.url(name)
-    await admin.execute(f"DROP DATABASE {name} WITH (FORCE)")
-    await admin.close()
+async def catalogue_url(make_database: DatabaseFactory) -> str:
+    return await make_database("dms.db.migrations")
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.callers import for_anybody
+from tests.conftest import DatabaseFactory
 from tests.integration.operator.neighbours import Neighbours
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.wiring import build
@@ -54,6 +55,12 @@ class Operator:
 @pytest.fixture
 def spd_text() -> str:
     return SPD.read_text()
+
+
+@pytest.fixture
+async def database_url(make_database: DatabaseFactory) -> str:
+    """Return the URL of a new database of an operator service."""
+    return await make_database("wfms.operator.db.migrations")
 
 
 @pytest.fixture

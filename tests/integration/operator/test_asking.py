@@ -52,7 +52,9 @@ async def watched(
     database_url: str, make_database: DatabaseFactory, tmp_path: Path
 ) -> AsyncIterator[Watched]:
     """Return a step with three items that have no annotations yet."""
-    async with watching(database_url, await make_database(), tmp_path) as watched:
+    async with watching(
+        database_url, await make_database("wfms.ask.db.migrations"), tmp_path
+    ) as watched:
         yield watched
 
 
@@ -176,7 +178,9 @@ async def test_links_use_the_address_of_the_pages_if_the_ask_service_has_none(
     database_url: str, make_database: DatabaseFactory, tmp_path: Path
 ) -> None:
     own = "operator.test/ask/mass%20times/look?key="
-    async with watching(database_url, await make_database(), tmp_path, address="") as watched:
+    async with watching(
+        database_url, await make_database("wfms.ask.db.migrations"), tmp_path, address=""
+    ) as watched:
         assert f'value="http://{own}' in await watched.post(f"{PAGE}/links", days="1")
         server = HttpServer(for_anybody(watched.operator.service.app), host="127.0.0.1", port=0)
         async with running(server):

@@ -94,7 +94,7 @@ class Logs:
 async def logs(
     operator: Operator, make_database: DatabaseFactory, tmp_path: Path
 ) -> AsyncIterator[Logs]:
-    url = await make_database()
+    url = await make_database("dms.db.migrations")
     settings = DmsSettings(
         database_url=url, broker_url=operator.database_url, storage_roots=str(tmp_path)
     )

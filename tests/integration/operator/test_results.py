@@ -71,7 +71,7 @@ class Results:
 async def results(
     operator: Operator, make_database: DatabaseFactory, tmp_path: Path
 ) -> AsyncIterator[Results]:
-    url = await make_database()
+    url = await make_database("dms.db.migrations")
     settings = DmsSettings(
         database_url=url, broker_url=operator.database_url, storage_roots=str(tmp_path)
     )

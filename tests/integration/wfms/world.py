@@ -1,6 +1,5 @@
 """The services of the WfMS and the real DMS on real databases; tests run the loops step by step."""
 
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -50,6 +49,7 @@ from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
 from sluice.servicekit.web.http import Health, create_app
 from tests.callers import for_anybody, open_to_all
+from tests.conftest import DatabaseFactory
 from tests.integration.wfms.faults import FragileDatabase, FragileHttp, Fuse
 from tests.integration.wfms.wms import SmallWms
 from wfms.chains.api.attention import attention_router
@@ -77,9 +77,6 @@ from wfms.watcher.usecases.follow_watches import follow_watches
 NONE = timedelta(0)
 SERVICES = ("wfms.chains", "wfms.watcher", "wfms.intake")
 
-#: Package of revisions → URL of a fresh database that has them.
-MakeMigrated = Callable[[str], Awaitable[str]]
-
 
 def _idle() -> None:
     """Do nothing: there is no loop to wake."""
@@ -105,13 +102,13 @@ class World:
     #: How many chains of a trigger cycle start one after the other.
     generations: int = 20
 
-    async def open(self, make_migrated: MakeMigrated) -> None:
+    async def open(self, make_database: DatabaseFactory) -> None:
         for name in SERVICES:
-            url = await make_migrated(f"{name}.db.migrations")
+            url = await make_database(f"{name}.db.migrations")
             self.databases[name] = FragileDatabase(url, source=name)
             self.databases[name].fuse = self.fuse
             await self.databases[name].start()
-        url = await make_migrated("dms.db.migrations")
+        url = await make_database("dms.db.migrations")
         transport = open_transport(url, sluice_topology())
         # Tests do not write most of the files.
         self.dms_settings = DmsSettings(

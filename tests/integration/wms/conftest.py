@@ -12,7 +12,6 @@ from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import NewStorage
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.queue_topology import sluice_topology
-from sluice.servicekit.migrate import Migrator
 from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.running.service_clients import ProcessLinks
 from sluice.servicekit.transport.open import open_transport
@@ -36,10 +35,16 @@ TERMS = WmsRules(
 
 
 @pytest.fixture
+async def database_url(make_database: DatabaseFactory) -> str:
+    """Return the URL of a new database of a WMS."""
+    return await make_database("wms.db.migrations")
+
+
+@pytest.fixture
 async def stage(database_url: str) -> AsyncIterator[Stage]:
     """A WMS whose database refuses illegal state transitions."""
     database = Database(database_url, source="wms")
-    async with running(Migrator(database_url, "wms.db.migrations"), database):
+    async with running(database):
         async with database.connection() as connection:
             await hold_to_legal_moves(connection)
         yield Stage(WmsContext(database, terms=TERMS))
@@ -57,19 +62,19 @@ async def second(stage: Stage, database_url: str) -> AsyncIterator[Stage]:
 async def dms_and_database(
     make_database: DatabaseFactory, tmp_path: Path
 ) -> AsyncIterator[tuple[DmsClient, Database]]:
-    url = await make_database()
+    url = await make_database("dms.db.migrations")
     links, transport = ProcessLinks(), open_transport(url, sluice_topology())
     # The files of its data sets do not exist.
     settings = DmsSettings(database_url=url, broker_url=url, storage_roots="/", verify_files=False)
     service = build_dms(settings, links=links, transport=transport)
     links.apps["dms"] = service.app
-    parts = [part for part in service.components if isinstance(part, Migrator | Database)]
-    async with running(links, *parts):
+    database = next(part for part in service.components if isinstance(part, Database))
+    async with running(links, database):
         client = DmsClient(links.http("dms"))
         await client.register_storage(
             NewStorage(name="in", type=StorageType.INPUT, url=f"file://{tmp_path}")
         )
-        yield client, next(part for part in parts if isinstance(part, Database))
+        yield client, database
 
 
 @pytest.fixture

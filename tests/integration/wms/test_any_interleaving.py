@@ -31,7 +31,6 @@ from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.pilots import JobToken
 from sluice.contracts.templates.plan import Boundary
 from sluice.servicekit.database import Database
-from sluice.servicekit.migrate import Migrator
 from tests.draws import examples
 from tests.integration.wms.conftest import TERMS
 from tests.integration.wms.stage import Stage, make_task
@@ -261,7 +260,6 @@ def test_invariants_hold_under_any_interleaving(database_url: str) -> None:
         databases = [Database(database_url, source="wms") for _ in range(2)]
 
         async def start() -> None:
-            await Migrator(database_url, "wms.db.migrations").start()
             for database in databases:
                 await database.start()
 

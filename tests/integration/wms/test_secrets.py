@@ -35,7 +35,8 @@ REF = SecretRef(name="places-api", version=1)
 
 @pytest.fixture
 async def operator(make_database: DatabaseFactory) -> AsyncIterator[Operator]:
-    async with operating(await make_database(), encryption_keys=KEY) as operator:
+    url = await make_database("wfms.operator.db.migrations")
+    async with operating(url, encryption_keys=KEY) as operator:
         await operator.client.set_secret(
             NewSecret(name="places-api", value=SecretStr(VALUE), templates=["t*"])
         )

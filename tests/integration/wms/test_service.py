@@ -113,7 +113,8 @@ class System:
 
 @pytest.fixture
 async def system(make_database: DatabaseFactory, tmp_path: Path) -> AsyncIterator[System]:
-    broker, dms_url, wms_url = [await make_database() for _ in range(3)]
+    broker = await make_database()
+    dms_url, wms_url = [await make_database(f"{name}.db.migrations") for name in ("dms", "wms")]
     links, transport = ProcessLinks(), open_transport(broker, sluice_topology())
     # The files of its data sets do not exist.
     of_dms = DmsSettings(
