@@ -9,12 +9,12 @@ from sluice.cli.errors import plain_errors
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Measure this machine: each prints a table and, as its last line, one JSON object.",
+    help="Measure this machine. Each command prints a table and, as its last line, a JSON object.",
 )
 
 
 @app.command("jobs")
-def jobs(files: Annotated[int, typer.Option(min=10, help="Files to work on.")] = 2000) -> None:
+def jobs(files: Annotated[int, typer.Option(min=10, help="The number of files.")] = 2000) -> None:
     """Run real jobs (sha256sum of small files, then a merge), beside xargs and cwltool."""
     from bench.jobs import bench_jobs  # noqa: PLC0415 - starts a whole system
 
@@ -23,9 +23,11 @@ def jobs(files: Annotated[int, typer.Option(min=10, help="Files to work on.")] =
 
 @app.command("latency")
 def latency(
-    rounds: Annotated[int, typer.Option(min=1, help="Data sets, one after the other.")] = 40,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="The number of data sets, one after the other.")
+    ] = 40,
 ) -> None:
-    """Measure an idle system: data set closed to first job, and step to step."""
+    """Measure latencies of an idle system: to the first job, and between steps."""
     from bench.latency import bench_latency  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_latency(rounds)).show()
@@ -33,20 +35,19 @@ def latency(
 
 @app.command("bookkeeping")
 def bookkeeping(
-    jobs: Annotated[
-        int, typer.Option(min=100, help="Jobs to carry from leased to registered.")
-    ] = 10_000,
+    jobs: Annotated[int, typer.Option(min=100, help="The number of jobs that run.")] = 10_000,
     waiting: Annotated[
         list[int] | None,
         typer.Option(
-            min=1, help="Jobs more that are ready all the time; several times: one after the other."
+            min=1,
+            help="The number of jobs that wait meanwhile. Repeat the option for several numbers.",
         ),
     ] = None,
     stack: Annotated[
         Path | None,
         typer.Option(
             help=(
-                "Folder of separate processes to measure (see `make stack-bench`); without it, an"
+                "Measure the processes in this folder (see `make stack-bench`). The default is an"
                 " embedded system."
             )
         ),
@@ -62,7 +63,9 @@ def bookkeeping(
 
 @app.command("merge")
 def merge(
-    files: Annotated[int, typer.Option(min=10, help="Files that one job takes.")] = 5000,
+    files: Annotated[
+        int, typer.Option(min=10, help="The number of input files of the job.")
+    ] = 5000,
 ) -> None:
     """Run one job that takes a whole data set, beside the tool's own time and cwltool."""
     from bench.merge import bench_merge  # noqa: PLC0415 - starts a whole system
@@ -72,10 +75,12 @@ def merge(
 
 @app.command("warm")
 def warm(
-    files: Annotated[int, typer.Option(min=10, help="Files to work on.")] = 1000,
-    rounds: Annotated[int, typer.Option(min=1, help="Of all four, the first to warm up.")] = 3,
+    files: Annotated[int, typer.Option(min=10, help="The number of files.")] = 1000,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="The number of rounds. The first is not counted.")
+    ] = 3,
 ) -> None:
-    """Compare a warm worker with the same tool started anew."""
+    """Compare a warm worker with a new process of the same tool for each job."""
     from bench.warm import bench_warm  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_warm(files, rounds)).show()
@@ -85,19 +90,21 @@ def warm(
 def size(
     files: Annotated[
         list[int] | None,
-        typer.Option(min=100, help="Files of a data set; several times: one after the other."),
+        typer.Option(
+            min=100, help="The number of files of a data set. Repeat the option for several."
+        ),
     ] = None,
     stack: Annotated[
         Path | None,
         typer.Option(
             help=(
-                "Folder of separate processes to measure (`make stack`); without it, an embedded"
-                " system."
+                "Measure the processes in this folder (see `make stack`). The default is an"
+                " embedded system."
             )
         ),
     ] = None,
 ) -> None:
-    """Run small and large data sets through two steps: cost per job, memory."""
+    """Measure the cost of a job, and memory, with small and large data sets."""
     from bench.size import bench_size  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_size(files or [1_000, 20_000], stack)).show()
@@ -105,7 +112,9 @@ def size(
 
 @app.command("cwl-runner")
 def cwl_runner_overhead(
-    rounds: Annotated[int, typer.Option(min=1, help="Commands, one after the other.")] = 20,
+    rounds: Annotated[
+        int, typer.Option(min=1, help="The number of commands, one after the other.")
+    ] = 20,
 ) -> None:
     """Run `sluice cwl-runner` on one small tool, beside cwltool."""
     from bench.cwl_runner import bench_command  # noqa: PLC0415 - starts a whole system
@@ -115,7 +124,7 @@ def cwl_runner_overhead(
 
 @app.command("check")
 def template_check(
-    steps: Annotated[int, typer.Option(min=1, help="Steps of the template.")] = 40,
+    steps: Annotated[int, typer.Option(min=1, help="The number of steps of the template.")] = 40,
 ) -> None:
     """Check a large template, correct and wrong, beside cwltool's validation."""
     from bench.check import bench_check  # noqa: PLC0415 - loads the CWL libraries
@@ -133,10 +142,13 @@ def what_fits() -> None:
 
 @app.command("ocr")
 def document_ocr(
-    pages: Annotated[int, typer.Option(min=8, help="Drawn pages of a volume.")] = 40,
-    rounds: Annotated[int, typer.Option(min=1, help="Of both, taking turns.")] = 5,
+    pages: Annotated[int, typer.Option(min=8, help="The number of pages.")] = 40,
+    rounds: Annotated[int, typer.Option(min=1, help="The number of rounds of each.")] = 5,
 ) -> None:
-    """Run pages through pero-ocr, beside a plain loop and tools started anew; needs `make ocr`."""
+    """Run pages through pero-ocr, beside a plain loop and new tool processes.
+
+    This needs `make ocr`.
+    """
     from bench.ocr import bench_ocr  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_ocr(pages, rounds)).show()
@@ -144,11 +156,11 @@ def document_ocr(
 
 @app.command("crawl")
 def polite_crawl(
-    sites: Annotated[int, typer.Option(min=10, help="Of the small web that is served.")] = 300,
-    rounds: Annotated[int, typer.Option(min=1, help="Of both, taking turns.")] = 3,
-    spiders: Annotated[int, typer.Option(min=2, help="That wait, for memory and CPU.")] = 1000,
+    sites: Annotated[int, typer.Option(min=10, help="The number of sites.")] = 300,
+    rounds: Annotated[int, typer.Option(min=1, help="The number of rounds of each.")] = 3,
+    spiders: Annotated[int, typer.Option(min=2, help="The number of waiting spiders.")] = 1000,
 ) -> None:
-    """Run `mt-crawl` on many small sites, beside plain Scrapy; needs the extra `masstimes`."""
+    """Run `mt-crawl` on many small sites, beside plain Scrapy. This needs the extra `masstimes`."""
     from bench.crawl import bench_crawl  # noqa: PLC0415 - as the others
 
     plain_errors(lambda: bench_crawl(sites, rounds, spiders)).show()
@@ -156,11 +168,15 @@ def polite_crawl(
 
 @app.command("ask")
 def asking(
-    items: Annotated[int, typer.Option(min=10, help="That people are asked about.")] = 2000,
-    people: Annotated[int, typer.Option(min=1, help="That answer at the same time.")] = 200,
-    think: Annotated[float, typer.Option(min=0, help="Seconds that each looks at one.")] = 1.0,
+    items: Annotated[int, typer.Option(min=10, help="The number of items.")] = 2000,
+    people: Annotated[
+        int, typer.Option(min=1, help="The number of annotators at the same time.")
+    ] = 200,
+    think: Annotated[
+        float, typer.Option(min=0, help="Seconds that an annotator needs for an item.")
+    ] = 1.0,
 ) -> None:
-    """Let people answer through the page's requests."""
+    """Simulate annotators, who send the requests of the page."""
     from bench.ask import bench_ask  # noqa: PLC0415 - starts a whole system
 
     plain_errors(lambda: bench_ask(items, people, think)).show()
@@ -168,8 +184,8 @@ def asking(
 
 @app.command("stragglers")
 def stragglers(
-    jobs: Annotated[int, typer.Option(min=10, help="Jobs of the step.")] = 400,
-    rounds: Annotated[int, typer.Option(min=1, help="With and without, in turns.")] = 3,
+    jobs: Annotated[int, typer.Option(min=10, help="The number of jobs of the step.")] = 400,
+    rounds: Annotated[int, typer.Option(min=1, help="The number of rounds of each.")] = 3,
 ) -> None:
     """Run a step on four pilots, one of them slow, with and without speculative execution."""
     from bench.stragglers import bench_stragglers  # noqa: PLC0415 - starts a whole system
@@ -179,8 +195,10 @@ def stragglers(
 
 @app.command("flow")
 def flow(
-    files: Annotated[int, typer.Option(min=64, max=1000, help="Files of the data set.")] = 500,
-    rounds: Annotated[int, typer.Option(min=1, help="Of both, taking turns.")] = 3,
+    files: Annotated[
+        int, typer.Option(min=64, max=1000, help="The number of files of the data set.")
+    ] = 500,
+    rounds: Annotated[int, typer.Option(min=1, help="The number of rounds of each.")] = 3,
 ) -> None:
     """Run maps and a merge in groups, with a few long jobs, beside the same with barriers."""
     from bench.flow import bench_flow  # noqa: PLC0415 - starts a whole system
@@ -190,7 +208,7 @@ def flow(
 
 @app.command("maps")
 def maps(
-    files: Annotated[int, typer.Option(min=10, help="Files of the data set.")] = 2000,
+    files: Annotated[int, typer.Option(min=10, help="The number of files of the data set.")] = 2000,
 ) -> None:
     """Run three small maps over many files, beside one map, cwltool, StreamFlow and Snakemake.
 
@@ -207,10 +225,11 @@ def simulate(
         list[Path] | None,
         typer.Argument(
             metavar="[SCENARIO]…",
-            help="With one group of nodes and one of arrivals. Default: docs/scenarios/ocr-*.yaml.",
+            help="Scenarios with one group of nodes and one of pages. The default is"
+            " docs/scenarios/ocr-*.yaml.",
         ),
     ] = None,
-    seeds: Annotated[int, typer.Option(min=2, help="Runs of each, for the confidence.")] = 20,
+    seeds: Annotated[int, typer.Option(min=2, help="The number of runs of each scenario.")] = 20,
 ) -> None:
     """Simulate the placement of warm workers: the policy of Sluice beside the watchdog."""
     from bench.simulate import bench_simulate  # noqa: PLC0415 - as the others

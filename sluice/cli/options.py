@@ -20,6 +20,8 @@ UrlOption = Annotated[
         help="Address of a running system. The default is the system in --home.",
     ),
 ]
+TemplateArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of the template.")]
+RankArgument = Annotated[float, typer.Argument(metavar="RANK", help="The new rank.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
 
 DatasetArgument = Annotated[

@@ -334,7 +334,7 @@ class _Reader:
         }
         part = parts.get(local_name(fragment or "main"))
         if part is None:
-            self.findings.error(place, f"{file} has no process '{fragment or 'main'}'")
+            self.findings.error(place, f"{file} has no process {quoted(fragment or 'main')}")
             return other, parts
         return part, parts
 

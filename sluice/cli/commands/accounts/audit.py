@@ -25,7 +25,10 @@ WhatOption = Annotated[
 ]
 ObjectOption = Annotated[
     str | None,
-    typer.Option("--object", help="Only events about this name or uid: a data set, a person, …"),
+    typer.Option(
+        "--object",
+        help="Only events about this name or uid, of a data set or a person, for example.",
+    ),
 ]
 SinceOption = Annotated[
     datetime | None,
@@ -48,7 +51,9 @@ def list_entries(  # noqa: PLR0913 - a command's options, each by its name
     object: ObjectOption = None,
     since: SinceOption = None,
     days: DaysOption = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    limit: Annotated[
+        int, typer.Option(min=1, max=1000, help="The maximum number of audit events.")
+    ] = 50,
     after: Annotated[
         str | None, typer.Option(help="Continue where the previous list ended, as it says.")
     ] = None,

@@ -34,7 +34,7 @@ def list_groups(system: System) -> None:
 @with_system
 def set_group(
     system: System,
-    name: Annotated[str, typer.Argument(metavar="GROUP")],
+    name: Annotated[str, typer.Argument(metavar="GROUP", help="The name of the group.")],
     *,
     weight: Annotated[
         float | None,

@@ -24,7 +24,7 @@ app = typer.Typer(
     help="Secrets for tools. They are stored encrypted, given to jobs, and never shown again.",
 )
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of the secret.")]
 
 
 @app.command("set")

@@ -18,7 +18,7 @@ app = typer.Typer(
     no_args_is_help=True, help="Accounts of people, with their roles, groups and quotas."
 )
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of the account.")]
 RoleArgument = Annotated[
     Role, typer.Argument(help="The role. Each role may do what the roles before it may, and more.")
 ]

@@ -32,7 +32,9 @@ _MOST = 1000
 def list_notices(
     system: System,
     *,
-    limit: Annotated[int, typer.Option(min=1, max=_MOST)] = 100,
+    limit: Annotated[
+        int, typer.Option(min=1, max=_MOST, help="The maximum number of notices.")
+    ] = 100,
 ) -> None:
     """List what needs a person, errors first.
 

@@ -20,7 +20,14 @@ from sluice.cli.lookup import (
     the_dataset,
 )
 from sluice.cli.moments import local_time
-from sluice.cli.options import AfterOption, ChainArgument, JobOption, ParamOption, RankOption
+from sluice.cli.options import (
+    AfterOption,
+    ChainArgument,
+    JobOption,
+    ParamOption,
+    RankArgument,
+    RankOption,
+)
 from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.parameters import key_values, read_parameters, require_dataset
 from sluice.cli.system import System, with_system
@@ -74,7 +81,7 @@ def list_chains(  # noqa: PLR0913 - a command's options, each by its name
         ),
     ] = None,
     owner: Annotated[str | None, typer.Option(help="Only chains of this account.")] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="The maximum number of chains.")] = 50,
     after: AfterOption = None,
 ) -> None:
     """List chains, the newest first. A chain must pass all given filters.
@@ -283,7 +290,7 @@ def _print_plan(plan: RerunPlan) -> None:
 
 @app.command("rank")
 @with_system
-def rank(system: System, chain: ChainArgument, rank: float) -> None:
+def rank(system: System, chain: ChainArgument, rank: RankArgument) -> None:
     """Change the rank of a whole chain, which is added to the ranks of its steps.
 
     This takes effect at once for running steps, and for the others when they start. A higher rank

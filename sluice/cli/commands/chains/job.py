@@ -45,7 +45,9 @@ def list_jobs(
     sort: Annotated[
         JobOrder, typer.Option(help="By number, or only ended jobs with the greatest value first.")
     ] = JobOrder.SEQ,
-    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    limit: Annotated[
+        int, typer.Option(min=1, max=10_000, help="The maximum number of jobs.")
+    ] = 100,
     after: AfterOption = None,
 ) -> None:
     """List the jobs of a task: state, pilot, time, memory and exit code of each."""
@@ -80,7 +82,7 @@ def list_jobs(
 @with_system
 def show_job(
     system: System,
-    number: int,
+    number: NumberArgument,
 ) -> None:
     """Show a job with all its attempts, and why it does not run or how it ended."""
     found = system.ask(lambda c: c.operator.job(number, full=True))

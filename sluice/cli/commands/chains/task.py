@@ -8,7 +8,7 @@ from sluice.cli.commands.chains.job import list_jobs, logs, show_job
 from sluice.cli.connection import Connection
 from sluice.cli.consent import Consent, with_consent
 from sluice.cli.lookup import the_chain, the_task
-from sluice.cli.options import AfterOption, TaskArgument
+from sluice.cli.options import AfterOption, RankArgument, TaskArgument
 from sluice.cli.output import out, print_json, print_table, tell_more
 from sluice.cli.system import System, with_system
 from sluice.contracts.chains.chains import STARTING_TEXT, ChainTask, outcome_of
@@ -46,7 +46,7 @@ def list_tasks(
         str | None,
         typer.Option(help="Only tasks of this chain, as for `chain show`."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000)] = 200,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="The maximum number of tasks.")] = 200,
     after: AfterOption = None,
 ) -> None:
     """List tasks with the counts of their jobs."""
@@ -119,7 +119,7 @@ def retry(
 def rank(
     system: System,
     task: TaskArgument,
-    rank: float,
+    rank: RankArgument,
 ) -> None:
     """Change the rank of a task. A higher rank runs earlier."""
     uid = the_task(system, task)

@@ -64,7 +64,9 @@ def list_datasets(
         str | None,
         typer.Option(help="Only data sets of this name: DATASET, or INPUT.OUTPUT of a chain."),
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    limit: Annotated[
+        int, typer.Option(min=1, max=10_000, help="The maximum number of data sets.")
+    ] = 100,
     after: AfterOption = None,
 ) -> None:
     """List data sets, the most recently registered first.
@@ -141,7 +143,9 @@ def files(
     system: System,
     dataset: DatasetArgument,
     *,
-    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 1000,
+    limit: Annotated[
+        int, typer.Option(min=1, max=10_000, help="The maximum number of files.")
+    ] = 1000,
     after: AfterOption = None,
 ) -> None:
     """List the files of a data set, in order."""
@@ -162,7 +166,7 @@ def files(
 @with_system
 def register(  # noqa: PLR0913 - a command's options, each by its name
     system: System,
-    name: str,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the data set.")],
     paths: Annotated[
         list[Path],
         typer.Argument(help="The files of the data set, in order. A folder stands for its files."),

@@ -21,7 +21,9 @@ def unmatched(
     template: Annotated[
         str | None, typer.Option(help="Only data sets that this template would take now.")
     ] = None,
-    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    limit: Annotated[
+        int, typer.Option(min=1, max=1000, help="The maximum number of data sets.")
+    ] = 50,
 ) -> None:
     """List data sets that match no template, the newest first, with the reason of each template."""
 

@@ -16,7 +16,7 @@ app = typer.Typer(
     no_args_is_help=True, help="Runs of a period, with constant conditions and numbered frames."
 )
 
-NumberArgument = Annotated[int, typer.Argument(metavar="RUN", min=0)]
+NumberArgument = Annotated[int, typer.Argument(metavar="RUN", min=0, help="The number of the run.")]
 
 
 @app.command("list")
@@ -94,7 +94,9 @@ def list_frames(
     system: System,
     number: NumberArgument,
     after: Annotated[int, typer.Option(help="Only frames with numbers above this.")] = -1,
-    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 100,
+    limit: Annotated[
+        int, typer.Option(min=1, max=10_000, help="The maximum number of frames.")
+    ] = 100,
 ) -> None:
     """List the frames of a run, in the order of their numbers."""
     frames = system.ask(lambda c: c.dms.frames(number, after=after, limit=limit))

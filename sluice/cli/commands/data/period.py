@@ -13,7 +13,7 @@ from sluice.contracts.data.runs import NewPeriod
 
 app = typer.Typer(no_args_is_help=True, help="Periods of data taking: goals, starts and ends.")
 
-NameArgument = Annotated[str, typer.Argument(metavar="PERIOD")]
+NameArgument = Annotated[str, typer.Argument(metavar="PERIOD", help="The name of the period.")]
 
 
 @app.command("list")

@@ -23,6 +23,7 @@ _MARK = (
     " capacity, the share is of the storage's data and the free space of its file"
     " system."
 )
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of the storage.")]
 LowOption = Annotated[str | None, typer.Option("--low", help=_MARK)]
 HighOption = Annotated[str | None, typer.Option("--high", help=_MARK)]
 
@@ -78,10 +79,14 @@ def list_storages(
 @with_system
 def add(  # noqa: PLR0913 - a command's options, each by its name
     system: System,
-    name: str,
-    kind: StorageType,
+    name: NameArgument,
+    kind: Annotated[StorageType, typer.Argument(help="The type of the storage.")],
     storage_url: Annotated[
-        str, typer.Argument(metavar="URL", help="file:///data/input, s3://bucket/input …")
+        str,
+        typer.Argument(
+            metavar="URL",
+            help="The address of the folder, as in file:///data/input or s3://bucket/input.",
+        ),
     ],
     *,
     capacity: Annotated[
@@ -122,7 +127,7 @@ def add(  # noqa: PLR0913 - a command's options, each by its name
 @with_system
 def set_marks(
     system: System,
-    name: str,
+    name: NameArgument,
     *,
     low: LowOption = None,
     high: HighOption = None,
@@ -149,7 +154,7 @@ def set_marks(
 @with_system
 def disable(
     system: System,
-    name: str,
+    name: NameArgument,
 ) -> None:
     """Disable a storage, so that it gets no new data sets.
 
@@ -176,7 +181,7 @@ def disable(
 @with_system
 def enable(
     system: System,
-    name: str,
+    name: NameArgument,
 ) -> None:
     """Enable a storage for new data sets again, if it could be registered today."""
     stored = system.ask(lambda c: c.dms.enable_storage(name))

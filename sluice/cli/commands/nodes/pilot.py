@@ -26,7 +26,9 @@ app = typer.Typer(no_args_is_help=True, help="Pilots, which run jobs on compute 
 def list_pilots(
     system: System,
     *,
-    limit: Annotated[int, typer.Option(min=1, max=10_000)] = 200,
+    limit: Annotated[
+        int, typer.Option(min=1, max=10_000, help="The maximum number of pilots.")
+    ] = 200,
     after: Annotated[
         str | None, typer.Option(help="Continue where the previous list ended, as it says.")
     ] = None,

@@ -18,6 +18,7 @@ app = typer.Typer(
     help="Messages between services, and dead letters, which no service could handle.",
 )
 
+QueueArgument = Annotated[str, typer.Argument(metavar="QUEUE", help="The name of the queue.")]
 IdsArgument = Annotated[
     list[str] | None, typer.Argument(metavar="[MESSAGE]…", help="The ids of dead letters.")
 ]
@@ -45,9 +46,11 @@ def list_queues(
 @with_system
 def show(
     system: System,
-    queue: str,
+    queue: QueueArgument,
     *,
-    limit: Annotated[int, typer.Option(min=1, max=1000)] = 20,
+    limit: Annotated[
+        int, typer.Option(min=1, max=1000, help="The maximum number of dead letters.")
+    ] = 20,
     bodies: Annotated[
         bool, typer.Option("--bodies", help="Print the bodies of the messages as well.")
     ] = False,
@@ -83,7 +86,7 @@ def show(
 
 @app.command("body")
 def body(
-    queue: str,
+    queue: QueueArgument,
     message: Annotated[
         str, typer.Argument(help="The id of the dead letter, as `queue show` shows it.")
     ],
@@ -100,7 +103,7 @@ def body(
 @with_system
 def requeue(
     system: System,
-    queue: str,
+    queue: QueueArgument,
     ids: IdsArgument = None,
     *,
     every: AllOption = False,
@@ -117,7 +120,7 @@ def requeue(
 def drop(
     system: System,
     consent: Consent,
-    queue: str,
+    queue: QueueArgument,
     ids: IdsArgument = None,
     *,
     every: AllOption = False,

@@ -17,7 +17,7 @@ app = typer.Typer(
     no_args_is_help=True, help="Sites that pilots come from, and that can be revoked."
 )
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of the site.")]
 
 
 @app.command("add")

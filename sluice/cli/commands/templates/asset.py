@@ -31,8 +31,13 @@ app = typer.Typer(
     help="Models and configurations of tools: files with a name, in versions.",
 )
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
-VersionArgument = Annotated[str, typer.Argument(metavar="NAME[@VERSION]")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of the asset.")]
+VersionArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME[@VERSION]", help="The name of the asset, or one version of it, as in model@3."
+    ),
+]
 
 
 @app.command("put")

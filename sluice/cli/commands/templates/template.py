@@ -24,7 +24,7 @@ from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.lookup import template_called
 from sluice.cli.moments import local_time
-from sluice.cli.options import JsonOption
+from sluice.cli.options import JsonOption, TemplateArgument
 from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files
@@ -194,7 +194,7 @@ def _row(template: Template) -> tuple[object, ...]:
 @with_system
 def versions(
     system: System,
-    name: str,
+    name: TemplateArgument,
 ) -> None:
     """List all versions of a template, the newest first."""
     templates = system.ask(lambda c: c.operator.templates(every_version=True)).templates
@@ -229,7 +229,7 @@ VersionOption = Annotated[
 @with_system
 def show(
     system: System,
-    name: str,
+    name: TemplateArgument,
     *,
     version: VersionOption = None,
     text: Annotated[
@@ -297,7 +297,7 @@ def _write(folder: Path, files: dict[str, str]) -> None:
 @with_system
 def restore(
     system: System,
-    name: str,
+    name: TemplateArgument,
     version: Annotated[
         int, typer.Argument(help="The version whose files become the latest again.", min=1)
     ],
@@ -319,7 +319,7 @@ def restore(
 @with_system
 def disable(
     system: System,
-    name: str,
+    name: TemplateArgument,
 ) -> None:
     """Disable a template: no data set is matched with it, and nobody can request it.
 
@@ -336,7 +336,7 @@ def disable(
 @with_system
 def enable(
     system: System,
-    name: str,
+    name: TemplateArgument,
 ) -> None:
     """Enable a disabled template, so that data sets go through it again."""
 
@@ -354,7 +354,7 @@ def enable(
 def delete(
     system: System,
     consent: Consent,
-    name: str,
+    name: TemplateArgument,
     *,
     force: Annotated[
         bool,

@@ -1,7 +1,7 @@
 """The command `sluice template share`."""
 
 from sluice.cli.errors import plain_errors
-from sluice.cli.options import GivenOption, SharedArgument
+from sluice.cli.options import GivenOption, SharedArgument, TemplateArgument
 from sluice.cli.owners import whose
 from sluice.cli.system import System, with_system
 from sluice.contracts.access.owners import Share
@@ -9,7 +9,11 @@ from sluice.contracts.access.owners import Share
 
 @with_system
 def share(
-    system: System, name: str, groups: SharedArgument = None, *, group: GivenOption = None
+    system: System,
+    name: TemplateArgument,
+    groups: SharedArgument = None,
+    *,
+    group: GivenOption = None,
 ) -> None:
     """Set which groups see a template, in all its versions, besides its own.
 

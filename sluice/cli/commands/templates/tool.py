@@ -19,7 +19,7 @@ app = typer.Typer(
     help="The library of tools, which `sluice pipeline compose` joins to workflows.",
 )
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME")]
+NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="The name of the tool.")]
 VersionOption = Annotated[int | None, typer.Option(min=1, help="The version of the tool.")]
 
 
