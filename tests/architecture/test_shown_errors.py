@@ -73,6 +73,23 @@ def python_spellings(tree: ast.Module) -> Iterator[int]:
                 yield node.lineno
 
 
+def quotes_by_hand(tree: ast.Module) -> Iterator[int]:
+    """Yield the lines with a value other than a constant between apostrophes in an f-string."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.JoinedStr):
+            continue
+        for before, value, after in zip(
+            node.values, node.values[1:], node.values[2:], strict=False
+        ):
+            match before, value, after:
+                case ast.Constant(value=str(left)), ast.FormattedValue(), ast.Constant(
+                    value=str(right)
+                ):
+                    is_constant = ast.unparse(value.value).isupper()
+                    if left.endswith("'") and right.startswith("'") and not is_constant:
+                        yield value.lineno
+
+
 def sources() -> Iterator[tuple[str, ast.Module]]:
     for package in PACKAGES:
         for path in (ROOT / package).rglob("*.py"):
@@ -113,3 +130,18 @@ def test_value_as_python_spells_it_is_found(shown: str) -> None:
     code = f'raise Wrong(f"no: {shown}")'
     assert list(python_spellings(ast.parse(code))) == [1]
     assert list(python_spellings(ast.parse('raise Wrong(f"no: {quoted(name)}")'))) == []
+
+
+def test_names_from_documents_are_quoted_by_the_helper() -> None:
+    found = [
+        f"{name}:{line}: use sluice.text.visible_text.quoted"
+        for name, tree in sources()
+        if name.startswith(("sluice/cwl/", "sluice/contracts/", "wms/domain/"))
+        for line in quotes_by_hand(tree)
+    ]
+    assert found == []
+
+
+def test_name_quoted_by_hand_is_found() -> None:
+    assert list(quotes_by_hand(ast.parse("""f"no step '{step.name}'\""""))) == [1]
+    assert not list(quotes_by_hand(ast.parse("""f"no step {quoted(step.name)}, see '{_KEY}'\"""")))
