@@ -7,25 +7,29 @@ from sluice.contracts.access.services import SERVICES
 from sluice.servicekit.access.policy import RoutePolicy
 
 _INTRODUCTION = """\
-# Who may do what
+# Permissions of routes
 
-Every route of every service says who may ask for it; one that does not keeps its service from
-starting. Made from the code by `make docs`.
+`make docs` generates this page from the code. Each route of each service declares its callers. A
+service with a route that declares none does not start.
 
-- `viewer`, `submitter`, `shift`, `admin`: people; each may do what the ones before it may.
-- `submitter:own`: a submitter, of what he has made himself.
+- `viewer`, `submitter`, `shift`, `admin`: the roles of people. Each role has the permissions of the
+  roles before it.
+- `submitter:own`: a submitter who owns the object.
 - `service:NAME`: a service of the system.
-- `pilot:enrolled`: whoever may become a pilot; `pilot:itself`: the pilot that the address names.
-- `scraper`: what reads metrics, by a token of its own.
+- `pilot:enrolled`: a principal that may register a pilot. `pilot:itself`: the pilot that the
+  address names.
+- `scraper`: a monitoring system with its own token, for metrics.
 - `everybody`: no credential is needed.
 
-A request without a credential is answered 401, one of somebody who may not 403, both as a problem
-(RFC 9457) that says what is missing. People say who they are by
-[an account or a token](../how-to/accounts-and-roles.md). Beside the routes below `POST /sign-in`
-and `POST /sign-out` of the page are for everybody, and, of a system of `sluice up`
-([who may](../how-to/run-on-one-machine.md#who-may)), `GET /system/readyz`. Separate processes
-without `SLUICE_ACCOUNTS` ([who asks whom](../how-to/run-in-production.md#who-asks-whom)): the
-operator service and the DMS take whoever gives no credential for an `admin`.
+A request without a credential gets 401. A request without the permission gets 403. Both answers are
+problems (RFC 9457) and say what is missing. People authenticate with
+[an account or a token](../how-to/accounts-and-roles.md).
+
+Further routes are open to everybody: `POST /sign-in` and `POST /sign-out` of the web page, and
+`GET /system/readyz` of [`sluice up`](../how-to/run-on-one-machine.md#who-may). Without
+`SLUICE_ACCOUNTS`, the operator service and the DMS of
+[separate processes](../how-to/run-in-production.md#who-asks-whom) treat a caller without a
+credential as an `admin`.
 """
 
 
@@ -41,7 +45,7 @@ def policies_of(service: str) -> Mapping[str, RoutePolicy]:
 
 
 def _section(service: str) -> str:
-    return "\n".join([f"## {service}\n", "| route | who |", "| -- | -- |", *_rows(service), ""])
+    return "\n".join([f"## {service}\n", "| route | callers |", "| -- | -- |", *_rows(service), ""])
 
 
 def _rows(service: str) -> Iterator[str]:

@@ -37,244 +37,238 @@ class CycleNotes:
 NOTES: dict[str, CycleNotes] = {
     "dms.domain.transitions.DATASET_MOVES": CycleNotes(
         "Data set",
-        "A logical group of files, the unit of one task.",
+        "A named list of files, which one task reads or writes.",
         {
             DatasetState.OPEN: (
                 (
-                    "the closing loop, once as many files are registered as make it complete; `POST"
-                    " …/close`; a deletion"
+                    "the closing loop, when all files are registered; `POST …/close`; a request to"
+                    " delete it"
                 ),
                 (
-                    "files registered so far stay; a message that was not acknowledged comes again"
-                    " and is counted once"
+                    "registered files stay; the broker delivers an unacknowledged message again,"
+                    " and its files count once"
                 ),
             ),
             DatasetState.CLOSED: (
                 "the consumers of `dms.uploads` and `dms.deletions`; `DELETE`",
-                "nothing is under way; the message comes again",
+                "the broker delivers the message again",
             ),
             DatasetState.UPLOADING: (
-                "the upload loop of the instance that holds the claim",
+                "the upload loop of the instance that has the claim",
                 (
-                    "the claim runs out, another instance takes over and copies only what is not"
-                    " there yet; half a copy has a temporary name and is never taken for a file"
+                    "the claim expires, and another instance copies the missing files; an"
+                    " incomplete copy has a temporary name"
                 ),
             ),
             DatasetState.UPLOADED: (
-                "`DELETE` with `force`, as this may be the last copy",
-                "nothing is under way",
+                "`DELETE` with `force`, because this may be the last copy",
+                "no work is in progress",
             ),
             DatasetState.DELETING: (
-                "the deletion loop of the instance that holds the claim",
+                "the deletion loop of the instance that has the claim",
                 (
-                    "the claim runs out and another instance goes on; a file that is gone already"
-                    " counts as removed"
+                    "the claim expires, and another instance deletes the other files; a missing"
+                    " file counts as deleted"
                 ),
             ),
         },
     ),
     "dms.domain.transitions.REPLICA_MOVES": CycleNotes(
         "Replica",
-        "One copy of one file on one storage.",
+        "One copy of a file on one storage.",
         {
             ReplicaState.AVAILABLE: (
-                "the deletion or the upload of its data set; the release of the file",
-                "nothing is under way",
+                "the deletion or the upload of its data set; the release of its file",
+                "no work is in progress",
             ),
             ReplicaState.DELETING: (
                 "the deletion loop; the loop of released files",
-                "removed again: a missing file is success",
+                "the loop deletes it again; a missing file counts as deleted",
             ),
         },
     ),
     "wms.domain.transitions.TASK_MOVES": CycleNotes(
         "Task",
-        "A step of a chain: work over a whole data set. Its counts add up to its total at every"
-        " moment.",
+        "A step of a chain, with one data set as its input. Its counts always add up to its total.",
         {
             TaskState.WAITING: (
                 (
-                    "the splitting loops, when the DMS says that the input can be read, or the task"
-                    " before is at work; a cancellation"
+                    "the splitting loops, when the input is complete or the upstream task is at"
+                    " work; a cancellation"
                 ),
                 "the next round asks the DMS again",
             ),
             TaskState.SPLITTING: (
                 (
-                    "the splitting loops, page by page; where it takes files as they come, they"
-                    " make it active when the task before has ended; a cancellation"
+                    "the splitting loops, when they have made all jobs; a task with dataflow"
+                    " scheduling becomes active when the upstream task has ended; a cancellation"
                 ),
                 (
-                    "jobs made so far exist and may run; splitting goes on at the place that was"
-                    " committed with the last page; one that takes files as they come finds in the"
-                    " catalogue what it lacks"
+                    "existing jobs run; splitting continues after the last committed page; a task"
+                    " with dataflow scheduling finds missing files in the catalogue"
                 ),
             ),
             TaskState.ACTIVE: (
-                (
-                    "whoever settles the job that decides it: a report, an expired lease, a"
-                    " cancellation"
-                ),
-                (
-                    "that transaction is rolled back as a whole and done again by the next report"
-                    " or round"
-                ),
+                "the transaction that ends the decisive job: a report, an expired lease or a"
+                " cancellation",
+                "the transaction is rolled back; the next report or round repeats it",
             ),
         },
     ),
     "wms.domain.transitions.JOB_MOVES": CycleNotes(
         "Job",
-        "A tool run over one file or one group of files. Every attempt has a number of its own, the"
-        " fencing token: a report that carries another one changes nothing. A short job is reported"
-        " before any heartbeat says that it runs. There may be two attempts at a time; the end of"
-        " one that does not succeed moves nothing while the other goes on.",
+        "One invocation of a tool. Each attempt has a number, the fencing token. A report with"
+        " another number has no effect. A short job may be reported before a heartbeat says that it"
+        " runs. A duplicate attempt may run at the same time. If one of two attempts fails, the job"
+        " keeps its state while the other runs.",
         {
             JobState.READY: (
                 "a pilot's request for jobs; the end of its task",
-                "nothing is under way",
+                "no work is in progress",
             ),
             JobState.LEASED: (
-                "its pilot by heartbeat or report; the expiry loop; the end of its task",
+                "a heartbeat or report of its pilot; the expiry loop; the end of its task",
                 (
-                    "the pilot stops it before the lease ends, the WMS gives it away only after"
-                    " that: `ready` again"
+                    "the pilot stops the job before the lease ends; afterwards the WMS makes it"
+                    " `ready` again"
                 ),
             ),
             JobState.RUNNING: (
-                "its pilot's report; the expiry loop; the end of its task",
-                "as for `leased`; that does not count against the task's `retry`",
+                "a report of its pilot; the expiry loop; the end of its task",
+                "as for `leased`; the attempt does not count against `retry`",
             ),
             JobState.FAILED: (
-                "a person, by `retry`, while the task lives; otherwise final",
-                "nothing is under way",
+                "a person's `retry`, while the task has not ended; otherwise final",
+                "no work is in progress",
             ),
-            JobState.HELD: ("a person, by `retry`; the end of its task", "nothing is under way"),
+            JobState.HELD: (
+                "a person's `retry`; the end of its task",
+                "no work is in progress",
+            ),
             JobState.ASKED: (
-                "the service that asks people, with the file of what they answered, or because its"
-                " own is nothing that can be shown; the end of its task",
-                "nothing is under way here, for as long as it takes; nothing runs out",
+                "the human tasks service: it sends the annotations, or reports that it cannot show"
+                " the file; the end of its task",
+                "no work is in progress; the state has no time limit",
             ),
         },
     ),
     "wms.domain.transitions.PILOT_MOVES": CycleNotes(
         "Pilot",
-        "What the WMS knows of a process on a node. Its jobs depend on their leases alone, never on"
-        " this state.",
+        "The WMS's view of a pilot process. Jobs depend on their leases, never on this state.",
         {
             PilotState.ACTIVE: (
-                (
-                    "itself, by signing off; an operator's `drain`; the loop that looks for silent"
-                    " pilots"
-                ),
-                "its leases run out, then it is shown as `lost`",
+                "the pilot, when it signs off; an operator's `drain`; the loop that finds silent"
+                " pilots",
+                "its leases expire, and then it is shown as `lost`",
             ),
             PilotState.DRAINING: (
-                "itself, when its last job has ended; the loop that looks for silent pilots",
+                "the pilot, when its last job has ended; the loop that finds silent pilots",
                 "as for `active`",
             ),
             PilotState.LOST: (
-                "itself, when it is heard of again",
-                "its leases have run out; nothing more is lost",
+                "the pilot, with its next request",
+                "its leases have already expired",
             ),
-            PilotState.GONE: ("itself, by registering anew", "nothing is under way"),
+            PilotState.GONE: ("the pilot, when it registers again", "no work is in progress"),
         },
     ),
     "wfms.chains.domain.transitions.CHAIN_MOVES": CycleNotes(
         "Chain",
-        "A data set on its way through a template. There is one for each data set and template"
-        " version.",
+        "A data set on its way through a template.",
         {
             ChainState.IN_PROGRESS: (
                 "the transaction that ends its last step; a cancellation",
-                "the watcher tells the end of a task again until it is answered",
+                "the watcher repeats its report of a task's end until it gets an answer",
             ),
             ChainState.UPLOADING: (
-                "the transaction that notes the last upload; a cancellation",
-                "the DMS goes on copying, the watcher goes on asking",
+                "the transaction that records its last upload; a cancellation",
+                "the DMS continues to copy, and the watcher continues to ask",
             ),
         },
     ),
     "wfms.chains.domain.transitions.STEP_MOVES": CycleNotes(
         "Step",
-        "A step of a chain as the chain service sees it.",
+        "A step of a chain, as the chain service records it.",
         {
             StepState.PENDING: (
                 "the transaction that ends the step before it; a cancellation",
-                "nothing is under way",
+                "no work is in progress",
             ),
             StepState.STARTING: (
-                "the start loop of the instance that holds the claim",
+                "the start loop of the instance that has the claim",
                 (
-                    "the claim runs out and another instance does it again: data sets have fixed"
-                    " names, the task a fixed id, so that a repetition finds what is there; the"
-                    " task leaves with the transaction that ends this state"
+                    "the claim expires, and another instance starts the step; names of data sets"
+                    " and the task's id are computed, so it finds what exists; the task is sent by"
+                    " the transaction that ends this state"
                 ),
             ),
             StepState.IN_PROGRESS: (
-                "the watcher's report",
-                "the report comes again, and is answered as the first time",
+                "a report of the watcher",
+                "the watcher repeats the report, and gets the same answer",
             ),
         },
     ),
     "wfms.chains.domain.transitions.DATASET_MOVES": CycleNotes(
         "Data set of a chain",
-        "What its chain still needs a data set for; what the DMS does with it is another life"
-        " cycle.",
+        "Whether its chain needs the data set. The DMS has another life cycle for its files.",
         {
             ChainDatasetStatus.IN_PROGRESS: (
                 "the transaction that ends the step that writes it",
-                "rolled back and done again",
+                "the transaction is rolled back and repeated",
             ),
             ChainDatasetStatus.READY: (
-                "the transaction after which no step needs it any more",
+                "the transaction after which no step needs it",
                 (
-                    "rolled back and done again; the release is handed to the watcher until the"
-                    " watcher has confirmed it"
+                    "the transaction is rolled back and repeated; the release is sent to the"
+                    " watcher until the watcher confirms it"
                 ),
             ),
         },
     ),
     "wfms.watcher.domain.transitions.WATCH_MOVES": CycleNotes(
         "Watch",
-        "A task or an upload that the watcher follows until the chain service knows of its end.",
+        "A task or an upload that the watcher follows until the chain service knows its end.",
         {
             WatchState.IN_PROGRESS: (
-                "the follow loop, when the WMS or the DMS says that it has ended",
-                "the claim runs out and the next round asks again; events only make that sooner",
+                "the follow loop, when the WMS or the DMS answers that it has ended",
+                "the claim expires, and the next round asks again; events only make it faster",
             ),
         },
     ),
     "wfms.ask.domain.transitions.ITEM_MOVES": CycleNotes(
-        "Asked item",
-        "What people are asked about: one job of a step with `sluice:ask`. Items whose answers are"
-        " known stay open for good.",
+        "Item of a human task",
+        "A question to annotators: one job of a step with `sluice:ask`. Gold items stay open.",
         {
             AskItemState.OPEN: (
                 (
-                    "the answer by which enough people agree; the refusing loop, where its file is"
-                    " nothing that can be shown; the end of its task"
+                    "the annotation with which enough annotators agree; the loop that refuses"
+                    " files that cannot be shown; the end of its task"
                 ),
-                "rolled back: the browser sends its answers again, and each counts once",
+                "the browser sends its annotations again, and each counts once",
             ),
             AskItemState.DECIDED: (
-                "the giving loop after a while; back to open where answers are taken back",
-                "rolled back and done again",
+                "the sending loop, after a pause; a revocation of annotations, which opens it"
+                " again",
+                "the transaction is rolled back and repeated",
             ),
             AskItemState.GIVING: (
-                "the giving loop, when the WMS has said that it knows",
-                "the same file is written again, and the WMS says that it knows it already",
+                "the sending loop, when the WMS has confirmed the annotations",
+                "the same file is written again, and the WMS confirms it again",
             ),
         },
     ),
     "wfms.ask.domain.transitions.DEVICE_STATE_MOVES": CycleNotes(
-        "Standing of a browser that answers",
-        "Whether its answers count.",
+        "Annotator's browser",
+        "Whether its annotations count.",
         {
             DeviceState.COUNTED: (
-                "the judging loop, or a person",
-                "rolled back: what it answered is looked at again, each answer once",
+                "the loop that judges annotators; a person",
+                "the loop judges its annotations again, each once",
             ),
-            DeviceState.EXCLUDED: ("a person", "rolled back, and the person is told so"),
+            DeviceState.EXCLUDED: (
+                "a person",
+                "the transaction is rolled back, and the person sees an error",
+            ),
         },
     ),
 }
