@@ -26,9 +26,9 @@ problems (RFC 9457) and say what is missing. People authenticate with
 [an account or a token](../how-to/accounts-and-roles.md).
 
 Further routes are open to everybody: `POST /sign-in` and `POST /sign-out` of the web page, and
-`GET /system/readyz` of [`sluice up`](../how-to/run-on-one-machine.md#who-may). Without
+`GET /system/readyz` of [`sluice up`](../how-to/run-on-one-machine.md#access). Without
 `SLUICE_ACCOUNTS`, the operator service and the DMS of
-[separate processes](../how-to/run-in-production.md#who-asks-whom) treat a caller without a
+[separate processes](../how-to/run-in-production.md#authentication) treat a caller without a
 credential as an `admin`.
 """
 

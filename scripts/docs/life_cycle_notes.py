@@ -258,7 +258,7 @@ NOTES: dict[str, CycleNotes] = {
         },
     ),
     "wfms.ask.domain.transitions.DEVICE_STATE_MOVES": CycleNotes(
-        "Annotator's browser",
+        "Browser of an annotator",
         "Whether its annotations count.",
         {
             DeviceState.COUNTED: (
