@@ -2,7 +2,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.attacks.two_groups import Belongings, Member, member, work_of
+from tests.attacks.access.two_groups import Belongings, Member, member, work_of
 from tests.e2e.systems import LiveSystem, live_system
 from tests.unit.pilot.conftest import root, runner
 

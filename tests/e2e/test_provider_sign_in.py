@@ -8,7 +8,7 @@ from sluice.servicekit.running.lifecycle import running
 from sluice.servicekit.web.server import HttpServer
 from tests.e2e.test_web_page import chromium
 from tests.integration.operator.conftest import operating
-from tests.integration.operator.test_provider import ROLES, Provider, provider
+from tests.integration.operator.identity.test_provider import ROLES, Provider, provider
 from tests.servers.rabbitmq import free_ports
 
 pytestmark = pytest.mark.xdist_group("e2e-provider")

@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from tests.attacks.two_groups import MARK, Belongings, Member, got, member, work_of
+from tests.attacks.access.two_groups import MARK, Belongings, Member, got, member, work_of
 from tests.e2e.stack_system import StackSystem
 from tests.unit.access.table import rows
 
 pytestmark = [
     pytest.mark.xdist_group("e2e-stack"),
-    pytest.mark.long("tests/attacks/test_groups.py tests every route of an embedded system"),
+    pytest.mark.long("tests/attacks/access/test_groups.py tests every route of an embedded system"),
 ]
 
 

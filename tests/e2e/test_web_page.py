@@ -29,7 +29,7 @@ from sluice.servicekit.web.server import HttpServer
 from tests.callers import for_anybody
 from tests.integration.operator.conftest import Operator, operating, spd_text
 from tests.integration.operator.scene import Counts, Scene
-from tests.unit.cwl.test_packing import TOOL, WORKFLOW
+from tests.unit.cwl.documents.test_packing import TOOL, WORKFLOW
 
 #: The tests share one event loop, as they share the browser.
 pytestmark = [pytest.mark.xdist_group("e2e-web"), pytest.mark.asyncio(loop_scope="module")]

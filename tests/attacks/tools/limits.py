@@ -1,4 +1,4 @@
-"""Attacks that take more than a job may have. See ``LIMITED`` in ``tests/attacks/rooms.py``."""
+"""Attacks that take more than a job may have. See ``LIMITED`` in ``slot_kinds``."""
 
 from tests.attacks.tools.attack import Attack, kernel
 from tests.needs import MEMORY_GROUPS

@@ -20,7 +20,7 @@ from sluice.servicekit.transport.base import Transport
 from sluice.servicekit.transport.open import open_transport
 from tests.callers import for_anybody
 from tests.conftest import DatabaseFactory
-from tests.integration.operator.neighbours import Neighbours
+from tests.integration.operator.fakes.neighbours import Neighbours
 from wfms.operator.settings import OperatorSettings
 from wfms.operator.wiring import build
 

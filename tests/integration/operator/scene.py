@@ -28,7 +28,7 @@ from sluice.contracts.pilots.pilot_list import Pilot
 from sluice.contracts.pilots.pilots import NodeResources
 from sluice.contracts.templates.plan import PlanStep
 from sluice.contracts.templates.templates import Template
-from tests.integration.operator.neighbours import Neighbours
+from tests.integration.operator.fakes.neighbours import Neighbours
 
 #: The log of the refused job; its markup must stay text.
 LOG = (

@@ -7,7 +7,7 @@ import pytest
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.jobs.limits import LimitPeriod, ResourceLimit
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.test_template_command import Command, sluice
+from tests.integration.operator.templates.test_template_command import Command, sluice
 
 __all__ = ["sluice"]
 

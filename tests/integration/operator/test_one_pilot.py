@@ -11,8 +11,8 @@ from sluice.contracts.jobs.steps import StepLoad
 from sluice.contracts.pilots.pilot_list import Pilot
 from tests.integration.operator.conftest import Operator
 from tests.integration.operator.scene import Scene
+from tests.integration.operator.templates.test_template_command import Command, sluice
 from tests.integration.operator.test_pages import scene, token_of
-from tests.integration.operator.test_template_command import Command, sluice
 
 __all__ = ["scene", "sluice"]
 

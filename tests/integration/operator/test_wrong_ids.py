@@ -3,7 +3,7 @@
 import pytest
 
 from tests.integration.operator.conftest import Operator
-from tests.integration.operator.test_template_command import Command, sluice
+from tests.integration.operator.templates.test_template_command import Command, sluice
 
 __all__ = ["sluice"]
 

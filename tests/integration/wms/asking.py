@@ -12,8 +12,8 @@ from sluice.contracts.human_tasks.asking import AnsweredJob, HumanJob
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.pilots import OutputFile
 from tests.integration.wms.catalogue import new_output
+from tests.integration.wms.splitting.test_splitting import accept, make_dataset
 from tests.integration.wms.stage import CHECKSUM, NOW, Stage, make_task
-from tests.integration.wms.test_splitting import accept, make_dataset
 from wms.usecases.reports.list_human_tasks import list_human_jobs
 from wms.usecases.reports.take_answers import take_answers
 from wms.usecases.splitting.split_task import split_waiting_tasks

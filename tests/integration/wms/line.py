@@ -7,8 +7,8 @@ from sluice.clients.dms import DmsClient
 from sluice.contracts.common.states import JobState, TaskState
 from sluice.contracts.jobs.tasks import Task
 from tests.integration.wms.catalogue import new_output
+from tests.integration.wms.splitting.test_splitting import accept, make_dataset
 from tests.integration.wms.stage import Stage, make_task
-from tests.integration.wms.test_splitting import accept, make_dataset
 from wms.db.jobs.leases import ClaimedJob
 from wms.usecases.splitting.split_task import split_waiting_tasks
 

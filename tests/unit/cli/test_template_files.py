@@ -8,7 +8,7 @@ import pytest
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cwl import PackError, UploadRefused
 from tests.unit.cli.test_template_check import check
-from tests.unit.cwl.test_packing import TOOL, WORKFLOW
+from tests.unit.cwl.documents.test_packing import TOOL, WORKFLOW
 
 
 @pytest.fixture

@@ -1,0 +1,234 @@
+"""Tests that groups neither see nor change objects of other groups on any route, unless the objects
+are shared."""
+
+import json
+import re
+from typing import Any
+
+import httpx
+import pytest
+
+from sluice.contracts.access.access import ON_BEHALF_HEADER, Role
+from sluice.contracts.common.states import DatasetState
+from tests.attacks.access.two_groups import (
+    MARK,
+    Belongings,
+    Member,
+    chains_of,
+    got,
+    member,
+    path_of,
+)
+from tests.attacks.credentials import bearer
+from tests.e2e.systems import LiveSystem
+from tests.unit.access.table import Row, rows
+
+pytestmark = pytest.mark.xdist_group("attacks-groups")
+
+#: The rows that the role of the stranger allows.
+ROWS = [row for row in rows() if row.lets("shift")]
+READS = [row for row in ROWS if row.method == "GET"]
+_PART = re.compile(r"\{(\w+)\}")
+
+#: Routes that show objects of a group to its members. If their answers had no mark, the test below
+#: would find no leaks.
+TELLING = {
+    "/", "/templates", "/datasets", "/chains", "/tasks", "/steps", "/run-templates",
+    "/datasets/unmatched", "/api/v1/templates", "/api/v1/datasets", "/api/v1/chains",
+    "/api/v1/tasks", "/api/v1/steps", "/api/v1/times", "/api/v1/run-templates",
+    "/api/v1/unmatched", "/api/v1/pilots/{uid}", "/asking", "/api/v1/asking/steps",
+}  # fmt: skip
+
+
+#: Routes whose answers do not name the object, or name it in the bytes of an archive.
+SILENT = {
+    "/api/v1/datasets/{uid}/status", "/api/v1/jobs/{job}/explain", "/api/v1/jobs/{job}/log/live",
+    "/api/v1/tasks/{uid}/explain", "/api/v1/tasks/{uid}/outlook",
+    "/datasets/{uid}/files/{file}/image", "/run-templates/{template_id}/files",
+    "/templates/{name}/files", "/api/v1/templates/{name}/due",
+}  # fmt: skip
+
+
+def _address(row: Row, hers: Belongings) -> str:
+    """Return the address with objects of the owner, or with objects that exist for all groups."""
+    pilot = got(hers.owner.ask("GET", "/api/v1/pilots"))["pilots"][0]["uid"]
+    others: dict[str, Any] = {"uid": pilot, "number": 1, "run": 1, "name": "input"}
+    return hers.address(row) or path_of(
+        row, _PART.sub(lambda part: str(others.get(part[1], "nothing")), row.address)
+    )
+
+
+def _shown(answer: httpx.Response, address: str) -> bool:
+    """Return whether the answer shows more of the owner's objects than the request has named."""
+    asked_for = [part for part in address.split("/") if MARK in part]
+    text = answer.text
+    for part in asked_for:
+        text = text.replace(part, "")
+    return MARK in text
+
+
+def test_members_of_the_group_see_its_objects(grouped: LiveSystem, hers: Belongings) -> None:
+    """Otherwise the next test would find nothing."""
+    colleague, silent = member(grouped, "alpha", role=Role.VIEWER), []
+    for row in READS:
+        address = _address(row, hers)
+        named = hers.address(row) is not None and row.service == "wfms.operator"
+        named = named and row.address not in SILENT
+        if row.address in TELLING or (named and row.lets("viewer")):
+            answer = colleague.ask("GET", address)
+            if not answer.is_success or MARK not in answer.content.decode("latin-1"):
+                silent.append((row.address, answer.status_code))
+    assert silent == [], "\n".join(map(str, silent))
+
+
+def test_stranger_sees_no_objects_of_the_group_on_any_route(
+    hers: Belongings, onlooker: Member
+) -> None:
+    told = []
+    for row in READS:
+        address = _address(row, hers)
+        answer = onlooker.ask("GET", address)
+        if _shown(answer, address) or answer.status_code >= 500:
+            told.append((row.service, row.address, answer.status_code, answer.text[:200]))
+    assert told == []
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "/services/dms/api/v1/logs?url={log_url}",
+        "/services/dms/api/v1/archive?dataset_uid={dataset}&format=tar",
+        "/services/dms/api/v1/datasets?uid={dataset}",
+        "/services/dms/api/v1/datasets?state=closed&name=" + f"{MARK}-week",
+        "/api/v1/datasets?newest=true",
+        "/api/v1/chains?dataset_uid={dataset}",
+        "/services/chains/api/v1/chains?uses={dataset}",
+        "/services/chains/api/v1/chains?uid={chain}",
+        "/services/chains/api/v1/chains?ended=true",
+        "/services/chains/api/v1/tasks?chain_uid={chain}",
+        "/services/wms/api/v1/tasks?uid={task}",
+        "/services/wms/api/v1/times?chain_uid={chain}",
+        "/services/wms/api/v1/times?template={template}",
+        "/api/v1/templates?all=true&disabled=true",
+        "/datasets?name=" + f"{MARK}-week",
+        "/chains/new?template={template}&dataset={dataset}",
+        "/times?template={template}",
+    ],
+)
+def test_queries_show_no_objects_of_the_group_to_a_stranger(
+    hers: Belongings, onlooker: Member, query: str
+) -> None:
+    address = query.format(
+        log_url=hers.log_url,
+        dataset=hers.dataset,
+        chain=hers.chain,
+        task=hers.task,
+        template=hers.template,
+    )
+    told = hers.owner.ask("GET", address)
+    assert told.is_success
+    answer = onlooker.ask("GET", address)
+    shown = answer.text
+    for given in (hers.template, f"{MARK}-week", hers.log_url):
+        shown = shown.replace(given, "") if given in address else shown
+    assert MARK not in shown
+    if "times?" in query and "/api/" in query:
+        assert told.json()["steps"]
+        assert answer.json()["steps"] == []
+
+
+def _without_names(answer: httpx.Response, hers: Belongings) -> str:
+    """Return the text of the answer without the requested names and without form tokens."""
+    text = re.sub(r'name="csrf" value="[^"]*"', "", answer.text)
+    text = re.sub(r"nothing-at-all|1099511627776", "", text)
+    text = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "", text)
+    for given in (hers.template, str(hers.job), hers.asked.template, hers.asked.step):
+        text = text.replace(given, "")
+    return text
+
+
+def test_objects_of_the_group_look_missing_to_a_stranger(
+    hers: Belongings, onlooker: Member
+) -> None:
+    """Each route that names an object gives the same status and the same text."""
+    differ, asked_for = [], 0
+    for row in ROWS:
+        address = hers.address(row)
+        if address is None:
+            continue
+        asked_for += 1
+        body: dict[str, Any] = {} if row.method == "GET" else {"json": _body(row)}
+        found, nothing = (
+            onlooker.ask(row.method, each, **body) for each in (address, hers.elsewhere(row))
+        )
+        words = [_without_names(each, hers) for each in (found, nothing)]
+        if found.status_code != nothing.status_code or words[0] != words[1]:
+            differ.append((row.method, address, found.status_code, found.text[:200]))
+    assert differ == []
+    assert asked_for > 80
+
+
+def test_human_tasks_of_the_group_look_missing_to_a_stranger(
+    hers: Belongings, onlooker: Member
+) -> None:
+    """Both services that serve human tasks show no step, link or browser."""
+    rows = [row for row in ROWS if row.address.startswith("/api/v1/asking") and hers.address(row)]
+    assert {row.service for row in rows} == {"wfms.operator", "wfms.ask"}
+    assert len(rows) == 12
+    told = {
+        (row.method, address): onlooker.ask(row.method, address, json=_body(row)).status_code
+        for row in rows
+        if (address := hers.address(row))
+    }
+    assert told == dict.fromkeys(told, 404)
+    assert onlooker.ask("GET", f"/asking/{hers.asked.place}").status_code == 404
+    [device] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.asked.place}/devices"))[
+        "devices"
+    ]
+    assert device["standing"] == "counted"
+    [link] = got(hers.owner.ask("GET", f"/api/v1/asking/steps/{hers.asked.place}/links"))["links"]
+    assert link["ended_at"] is None
+
+
+#: Valid bodies by the last part of the route.
+_BODIES: dict[str, dict[str, Any]] = {
+    "share": {"shared_with": ["gamma"], "group": "gamma"},
+    "rank": {"rank": 5},
+    "restore": {"version": 1},
+    "acknowledge": {"by": "me"},
+    "files": {"files": []},
+    "standing": {"standing": "excluded"},
+}
+
+
+def _body(row: Row) -> dict[str, Any]:
+    return _BODIES.get(row.address.rsplit("/", 1)[-1], {})
+
+
+def test_objects_of_the_group_are_unchanged_after_requests_of_a_stranger(
+    hers: Belongings, onlooker: Member
+) -> None:
+    test_objects_of_the_group_look_missing_to_a_stranger(hers, onlooker)
+    owner = hers.owner
+    assert got(owner.ask("GET", f"/api/v1/datasets/{hers.dataset}"))["state"] == DatasetState.CLOSED
+    [chain] = chains_of(owner, hers.dataset)
+    assert (chain["state"], chain["group"], chain.get("rank")) == ("finished", "alpha", None)
+    template = got(owner.ask("GET", f"/api/v1/templates/{hers.template}"))
+    assert (template["version"], template["group"]) == (1, "alpha")
+    assert MARK in owner.ask("GET", "/api/v1/unmatched").text
+
+
+@pytest.mark.parametrize("service", ["", "/services/dms", "/services/chains", "/services/wms"])
+def test_delegation_header_of_a_person_is_ignored(
+    hers: Belongings, onlooker: Member, service: str
+) -> None:
+    """Only services may make requests for a person."""
+    whom = json.dumps({"name": "root", "role": "admin", "groups": ["alpha"]})
+    path = {"/services/chains": "chains", "/services/wms": "tasks"}.get(service, "datasets")
+    answer = httpx.get(
+        f"{onlooker.url}{service}/api/v1/{path}",
+        headers=bearer(onlooker.token) | {ON_BEHALF_HEADER: whom},
+        timeout=30,
+    )
+    assert answer.is_success
+    assert MARK not in answer.text

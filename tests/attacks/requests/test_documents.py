@@ -1,0 +1,127 @@
+"""Tests that all services answer as their OpenAPI documents say, to valid and invalid requests of
+each caller."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+import requests
+from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import strategies as st
+from schemathesis import Case, Response
+from schemathesis.checks import (
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from schemathesis.generation import GenerationMode
+
+from sluice.contracts.access.services import SERVICES
+from tests.attacks.requests.documented import operations_of
+from tests.attacks.whole_contents import Known, filled
+from tests.attacks.whole_system import CALLERS, WholeSystem, whole_system
+from tests.draws import examples
+from tests.servers.postgres import PostgresServer
+
+
+def _nothing_unexpected(ctx: Any, response: Response, case: Case[Any]) -> None:
+    """Require that there is no server error other than unavailable."""
+    assert response.status_code < 500 or b"urn:sluice:problem:not-available" in response.content
+
+
+CHECKS = [
+    _nothing_unexpected,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+]
+OPERATIONS = {
+    f"{service}: {operation.label}": (service, operation)
+    for service in SERVICES
+    for operation in operations_of(service)
+}
+#: Three valid requests for each invalid request.
+MODES = [*[GenerationMode.POSITIVE] * 3, GenerationMode.NEGATIVE]
+_PART = re.compile(r"([^/]+)/\{(\w+)\}")
+
+
+@dataclass
+class Scene:
+    """The system and its objects. ``refused`` has the operations that a caller may not use."""
+
+    system: WholeSystem
+    known: Known
+    refused: set[tuple[str, str]] = field(default_factory=set)
+
+
+@pytest.fixture(scope="module")
+def scene(
+    postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Scene]:
+    with whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
+        yield Scene(system, filled(system))
+
+
+def _parts() -> list[Any]:
+    """Return the operations, divided between two processes."""
+    return [
+        pytest.param(name, marks=pytest.mark.xdist_group(f"documents-{number % 2}"))
+        for number, name in enumerate(OPERATIONS)
+    ]
+
+
+@pytest.mark.parametrize("operation", _parts())
+@settings(max_examples=examples(4), suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_answers_conform_to_the_openapi_document(
+    scene: Scene, operation: str, data: st.DataObject
+) -> None:
+    service, declared = OPERATIONS[operation]
+    case = data.draw(declared.as_strategy(generation_mode=data.draw(st.sampled_from(MODES))))
+    if data.draw(st.integers(0, 3)):
+        _name_what_there_is(case, scene.known, data)
+    request = _request(case, service)
+    for caller in CALLERS:
+        if (operation, caller) not in scene.refused:
+            answer = scene.system.ask(caller, service, request)
+            case.validate_response(answer, checks=CHECKS)
+            if answer.status_code in {401, 403}:
+                scene.refused.add((operation, caller))
+
+
+def _name_what_there_is(case: Case[Any], known: Known, data: st.DataObject) -> None:
+    """Put names of existing objects into the request. The drawn objects are not changed, as later
+    draws may return them again."""
+    parts = dict(case.path_parameters or {})
+    for place, name in _PART.findall(case.path):
+        if place in known and name in parts:
+            parts[name] = data.draw(st.sampled_from(known[place]))
+    case.path_parameters = parts
+    if isinstance(case.body, dict):
+        case.body = _named(case.body, known, data)
+    if isinstance(case.query, dict):
+        case.query = _named(case.query, known, data)
+
+
+def _named(part: dict[str, Any], known: Known, data: st.DataObject) -> dict[str, Any]:
+    names = sorted(part.keys() & known.keys())
+    return {**part, **{name: data.draw(st.sampled_from(known[name])) for name in names}}
+
+
+def _request(case: Case[Any], service: str) -> httpx.Request:
+    sent = case.as_transport_kwargs(base_url=f"http://{service}")
+    if isinstance(body := sent.get("json"), dict) and isinstance(body.get("wait"), int | float):
+        body["wait"] = min(body["wait"], 0)  # The test does not wait for jobs.
+    parts = ("method", "url", "headers", "params", "cookies", "json", "data", "files")
+    made = requests.Request(**{part: sent[part] for part in parts if part in sent}).prepare()
+    headers = {name: str(value) for name, value in made.headers.items()}
+    assert isinstance(made.body, bytes | str | None)
+    try:
+        return httpx.Request(str(made.method), str(made.url), headers=headers, content=made.body)
+    except httpx.InvalidURL:  # The URL is too long for the client.
+        reject()

@@ -1,0 +1,80 @@
+"""Tests that hostile YAML and hostile archives are refused with a reason and not stored, wherever
+templates and tools are accepted."""
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from tests.attacks.whole_contents import WORDCOUNT
+from tests.attacks.whole_system import WholeSystem, whole_system
+from tests.servers.postgres import PostgresServer
+from tests.unit.cwl.errors.test_hostile_text import HOSTILE
+
+ROUTES = ["templates", "run-templates", "templates/compare", "templates/check", "tools"]
+KEPT = ["templates", "run-templates", "tools"]
+
+
+@pytest.fixture(scope="module")
+def system(
+    postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[WholeSystem]:
+    with whole_system(postgres_server, tmp_path_factory.mktemp("whole") / "home") as system:
+        yield system
+
+
+def _asked(
+    system: WholeSystem, route: str, content: bytes, media: str = "application/json"
+) -> httpx.Response:
+    query = "" if media == "application/json" else "?name=theirs"
+    url = f"http://operator/api/v1/{route}{query}"
+    request = httpx.Request("POST", url, content=content, headers={"content-type": media})
+    return system.ask("submitter", "wfms.operator", request)
+
+
+def _kept(system: WholeSystem) -> list[object]:
+    lists = (system.asked("wfms.operator", "GET", f"/api/v1/{kind}") for kind in KEPT)
+    return [item for listed in lists for part in listed.values() if part for item in part]
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_text_is_refused_on_each_route(system: WholeSystem, case: str) -> None:
+    text, _ = HOSTILE[case]
+    for route in ROUTES:
+        named = {} if route == "templates/check" else {"name": "theirs"}
+        answer = _asked(system, route, json.dumps(named | {"cwl": text}).encode())
+        if (route, answer.status_code) == ("templates/check", 200):
+            assert answer.json()["plan"] is None
+            assert answer.json()["findings"]
+        else:
+            assert answer.status_code in {413, 422}, (route, answer.text[:300])
+    assert _kept(system) == []
+
+
+def _zipped(files: dict[str, bytes]) -> bytes:
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return data.getvalue()
+
+
+ZIPS = {
+    "much in little": {"workflow.cwl": b"0" * 100_000_000},
+    "out of its folder": {"../../workflow.cwl": WORDCOUNT.encode()},
+    "from the root": {"/etc/cron.d/workflow.cwl": WORDCOUNT.encode()},
+    "too many": {"w.cwl": WORDCOUNT.encode()} | {f"{number}.txt": b"" for number in range(600)},
+    "an archive in it": {"workflow.cwl": _zipped({"workflow.cwl": b"x" * 1000})},
+}
+
+
+@pytest.mark.parametrize("case", ZIPS)
+def test_hostile_archive_is_refused_on_each_route(system: WholeSystem, case: str) -> None:
+    for route in ("templates", "run-templates", "templates/compare"):
+        answer = _asked(system, route, _zipped(ZIPS[case]), "application/zip")
+        assert answer.status_code == 422, (route, answer.text[:300])
+        assert answer.json()["findings"]
+    assert _kept(system) == []

@@ -1,0 +1,84 @@
+"""Tests that small uploads take little memory, give few findings and do not recurse deeply."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.attacks.requests.large_uploads import REFUSED, TAKEN
+
+#: MiB that an upload may take in addition to the libraries. Without checks, most of these uploads
+#: took a gigabyte or never ended.
+MOST = 350
+
+#: Compiles uploads as the operator service does, each in a new process that has loaded the
+#: libraries. Prints the findings and the memory of each.
+CARRY = """
+import json, os, resource, sys
+from tests.attacks.requests.large_uploads import REFUSED, TAKEN, steps_in_a_row
+from tests.unit.cwl.errors.test_any_upload import carry_through
+from sluice.cwl import compile_upload, take_files
+
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
+
+def carry(kind, case):
+    before = peak()
+    files = (REFUSED[case][0] if kind == "refused" else TAKEN[case])()
+    main = None if case == "values in all files" else "w.cwl"
+    plan = carry_through(files, main)
+    found = {"steps": None if plan is None else len(plan.steps), "grown": peak() - before}
+    if plan is None:
+        errors = compile_upload(take_files(files, main=main), name="t").compiled.errors
+        found["messages"] = [error.message for error in errors]
+    print(json.dumps(found), flush=True)
+
+carry_through(steps_in_a_row(2), "w.cwl")  # imports the libraries
+for line in sys.stdin:
+    child = os.fork()
+    if not child:
+        carry(*json.loads(line))
+        os._exit(0)
+    if os.waitpid(child, 0)[1]:
+        print(json.dumps({"broken": line}), flush=True)
+"""
+
+FinishedChain = Callable[[str, str], dict[str, object]]
+
+
+@pytest.fixture(scope="module")
+def carried() -> Iterator[FinishedChain]:
+    with subprocess.Popen(
+        [sys.executable, "-c", CARRY], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+
+        def carry(kind: str, case: str) -> dict[str, object]:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps([kind, case]) + "\n")
+            process.stdin.flush()
+            found: dict[str, object] = json.loads(process.stdout.readline())
+            assert "broken" not in found, "the process ended before the result"
+            return found
+
+        yield carry
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_upload_that_would_grow_is_refused_with_a_reason(carried: FinishedChain, case: str) -> None:
+    found = carried("refused", case)
+    assert found["steps"] is None
+    assert any(REFUSED[case][1] in str(message) for message in found["messages"]), found["messages"]  # type: ignore[attr-defined]
+    assert isinstance(found["grown"], int)
+    assert found["grown"] < MOST
+
+
+@pytest.mark.parametrize("case", TAKEN)
+def test_long_valid_upload_is_accepted(carried: FinishedChain, case: str) -> None:
+    found = carried("taken", case)
+    assert isinstance(found["steps"], int)
+    assert found["steps"] >= 1
+    assert isinstance(found["grown"], int)
+    assert found["grown"] < MOST

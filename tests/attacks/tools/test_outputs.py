@@ -1,0 +1,204 @@
+"""Tests that outputs of a job belong to the job. Each attack is a real job in a real slot process
+and ends in an error with a reason."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pilot.node.engines import Engine
+from sluice.contracts.common.states import AttemptOutcome, EntryKind
+from sluice.contracts.jobs.job_inputs import InputFile
+from sluice.contracts.jobs.needs import Container, ContainerImage
+from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
+from tests.attacks.tools.outputs import (
+    ATTACKS,
+    BATCH,
+    CONTAINER,
+    EXPRESSIONS,
+    INNER_CONTAINER,
+    INVOCATION,
+    WORKFLOW,
+    Attack,
+)
+from tests.attacks.tools.victims import MARK, Victims
+from tests.servers.podman import IMAGE, Podman
+from tests.unit.pilot.attempts import failed, run
+from tests.unit.pilot.builders import input_file, output, task, tool
+from tests.unit.pilot.runner.containers.podman_slot import engine, podman, start
+from tests.unit.pilot.runner.tools.test_invocations import OPERATION, invocation
+from tests.unit.pilot.slot_runner import Runner
+
+__all__ = ["engine", "podman"]  # fixtures
+
+_UP = "/".join([".."] * 30)
+_CONTAINERS = (CONTAINER, INNER_CONTAINER)
+
+
+@pytest.fixture(scope="module")
+def in_containers(
+    podman: Podman, engine: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Runner]:
+    runner = start(podman, engine, tmp_path_factory.mktemp("node"))
+    yield runner
+    runner.close()
+
+
+@pytest.fixture
+def victims(tmp_path: Path) -> Victims:
+    return Victims(tmp_path / "foreign")
+
+
+def _cases(*, contained: bool) -> list[Any]:
+    pairs = [
+        (attack, way)
+        for attack in ATTACKS
+        for way in attack.ways
+        if (way in _CONTAINERS) == contained
+    ]
+    return [pytest.param(attack, way, id=f"{attack.name}, {way}") for attack, way in pairs]
+
+
+@pytest.mark.parametrize(("attack", "way"), _cases(contained=False))
+def test_job_cannot_output_foreign_files(
+    attack: Attack, way: str, runner: Runner, root: Path, victims: Victims
+) -> None:
+    _carry_out(attack, way, runner, root=root, victims=victims)
+
+
+@pytest.mark.parametrize(("attack", "way"), _cases(contained=True))
+def test_container_cannot_output_foreign_files(
+    attack: Attack, way: str, in_containers: Runner, root: Path, victims: Victims
+) -> None:
+    _carry_out(attack, way, in_containers, root=root, victims=victims)
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["alone", "in a workflow"])
+@pytest.mark.parametrize(
+    ("type_", "value"), [case[1:] for case in EXPRESSIONS], ids=[case[0] for case in EXPRESSIONS]
+)
+def test_expression_cannot_output_foreign_files(
+    type_: str, value: Any, inside: bool, runner: Runner, root: Path, victims: Victims
+) -> None:
+    process = _expression(type_, _placed(value, victims))
+    task_ = _task(
+        root,
+        _around(process, type_) if inside else process,
+        EntryKind.FILE if type_ == "File" else EntryKind.BUNDLE,
+    )
+    _require_refused(
+        run(runner, task_, [input_file(root / "in" / "a.dat")]), "output 'o'", "no file of the job"
+    )
+    victims.check(root.parent)
+
+
+@pytest.mark.parametrize("taken", ["true", "cat $(inputs.f.path)"])
+def test_step_cannot_read_a_foreign_file_that_an_expression_names(
+    taken: str, runner: Runner, root: Path, victims: Victims
+) -> None:
+    """It can read it neither with ``loadContents`` nor with a tool."""
+    reads = {"f": {"type": "File", "loadContents": True}}
+    reader = tool(["sh", "-c", taken], inputs=reads, arguments=["$(inputs.f.contents)"], stderr="e")
+    process = _around(
+        _expression(
+            "File", _placed({"class": "File", "location": "file://VICTIMS/secret.txt"}, victims)
+        ),
+        "File",
+    )
+    process["steps"]["again"] = {"in": {"f": "run/o"}, "out": ["o"], "run": reader}
+    process["outputs"]["o"]["outputSource"] = "again/o"
+    _require_refused(
+        run(runner, task(root, process), [input_file(root / "in" / "a.dat")]), "no file of the job"
+    )
+    victims.check(root.parent)
+
+
+def _carry_out(attack: Attack, way: str, runner: Runner, *, root: Path, victims: Victims) -> None:
+    process = _process(_placed(attack, victims), contained=way in _CONTAINERS)
+    task_, files = _as_job(process, way, root, attack)
+    report = run(runner, task_, files)
+    _require_refused(report, _placed(attack.says, victims))
+    victims.check(root.parent)
+
+
+def _require_refused(report: AttemptReport, *said: str) -> None:
+    assert report.outcome is AttemptOutcome.FAILED, report
+    _, message = failed(report)
+    for part in said:
+        assert part in message
+    assert MARK not in message
+
+
+def _placed(value: Any, victims: Victims) -> Any:
+    if isinstance(value, Attack):
+        return Attack(
+            **{name: _placed(getattr(value, name), victims) for name in Attack.__dataclass_fields__}
+        )
+    text = json.dumps(value).replace("VICTIMS", str(victims.folder)).replace("UP", _UP)
+    return json.loads(text)
+
+
+def _process(attack: Attack, *, contained: bool) -> dict[str, Any]:
+    requirements: list[Any] = [{"class": "InlineJavascriptRequirement"}, *attack.requirements]
+    if contained:
+        requirements.append({"class": "DockerRequirement", "dockerPull": IMAGE})
+    port = {"type": attack.type, "outputBinding": attack.binding, **attack.port}
+    process = tool(
+        ["/bin/sh", "-c", attack.script.replace("$(", "\\$(")],
+        requirements=requirements,
+        outputs={"o": port},
+    )
+    del process["stdout"]
+    return process | dict(attack.fields)
+
+
+def _as_job(
+    process: dict[str, Any], way: str, root: Path, attack: Attack
+) -> tuple[PilotTask, list[InputFile]]:
+    file = input_file(root / "in" / "a.dat")
+    if way == INVOCATION:
+        given = input_file(root / "store" / "files" / "a.dat")
+        order = {"f": {"class": "File", "location": "files/a.dat", "checksum": given.checksum}}
+        return task(root, OPERATION), [invocation(root, process, order)]
+    if way in (WORKFLOW, INNER_CONTAINER):
+        process = _around(process, attack.type)
+    container = (
+        Container(images=[ContainerImage(name=IMAGE, pull=IMAGE)])
+        if way == INNER_CONTAINER
+        else None
+    )
+    plain = _task(root, process, attack.kind)
+    needs = plain.needs.model_copy(update={"container": container})
+    task_ = plain.model_copy(update={"needs": needs})
+    if way != BATCH:
+        return task_, [file]
+    return task_.model_copy(update={"batch": 2}), [
+        input_file(root / "in" / f"{seq}.dat", seq=seq) for seq in (0, 1)
+    ]
+
+
+def _task(root: Path, process: dict[str, Any], kind: EntryKind) -> PilotTask:
+    return task(root, process, outputs=[output(root, "o").model_copy(update={"kind": kind})])
+
+
+def _around(process: dict[str, Any], type_: Any) -> dict[str, Any]:
+    return {
+        "cwlVersion": "v1.2",
+        "class": "Workflow",
+        "inputs": {"f": {"type": "File"}},
+        "outputs": {"o": {"type": type_, "outputSource": "run/o"}},
+        "steps": {"run": {"in": {"f": "f"}, "out": ["o"], "run": process}},
+    }
+
+
+def _expression(type_: str, value: Any) -> dict[str, Any]:
+    return {
+        "cwlVersion": "v1.2",
+        "class": "ExpressionTool",
+        "requirements": {"InlineJavascriptRequirement": {}},
+        "inputs": {"f": {"type": "File"}},
+        "outputs": {"o": {"type": type_}},
+        "expression": "${ return {o: " + json.dumps(value) + "}; }",
+    }

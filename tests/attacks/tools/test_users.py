@@ -1,0 +1,81 @@
+"""Tests of what a slot user prevents on a node without a sandbox: all attacks except those listed
+here and in ``docs/how-to/contain-tools.md``."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from pilot.isolation.users.slot_user import let_pass
+from tests.attacks.tools import limits, network, next_job
+from tests.attacks.tools.attack import Attack
+from tests.attacks.tools.slot_kinds import OPEN
+from tests.attacks.tools.trying import ATTACKS, AttackedSlot, carry_out, cases, made_room
+from tests.needs import ROOT_RIGHTS
+from tests.unit.pilot.slot_users import new_user, open_folder, start
+
+pytestmark = pytest.mark.needs(ROOT_RIGHTS)
+
+#: Attacks on files that all users may read.
+_OPEN_FILES = {
+    "reads another data set",
+    "reads a file in /tmp",
+    "reads a file in /var/tmp",
+    "reads shared memory of POSIX",
+    "lists the storage",
+    "reads through its own root",
+    "reads through a link that it makes",
+    "reads through a link that lies in the storage",
+}
+#: Attacks that see processes and their command lines, the number of keys, or names of disks.
+_VISIBLE_PROCESSES = {
+    "reads the arguments of any process",
+    "finds the pilot's paths in the arguments of any process",
+    "reads how many keys users have",
+    "sees another process",
+    "sees its slot",
+    "has the node's disks",
+}
+#: Attacks that leave objects for the next job of the slot.
+_LEFT_OBJECTS = {
+    "leaves shared memory",
+    "leaves semaphores",
+    "leaves a message",
+    "leaves a message of POSIX",
+}
+_NOT_KEPT_OUT = {
+    *_OPEN_FILES,
+    *_VISIBLE_PROCESSES,
+    *_LEFT_OBJECTS,
+    *(attack.name for attack in (*network.ATTACKS, *next_job.NETWORK)),
+    # The tests of jobs of slot users try the limits of a job.
+    *(attack.name for attack in limits.ATTACKS),
+}
+KEPT_OUT = [attack for attack in ATTACKS if attack.name not in _NOT_KEPT_OUT]
+
+
+@pytest.fixture(scope="module")
+def as_a_user() -> Iterator[AttackedSlot]:
+    with open_folder() as folder:
+        store = folder / "store"
+        store.mkdir()
+        runner = start(folder, [new_user()], SLUICE_SECRET="hush")
+        rooms = made_room(runner, store, OPEN)
+        room = next(rooms)
+        # The other job belongs to another slot.
+        let_pass(os.path.dirname(room.surroundings.files["job"].parent), new_user())
+        yield room
+        next(rooms, None)
+        runner.close()
+
+
+@pytest.mark.parametrize(
+    ("attack", "inside"),
+    cases(KEPT_OUT, inside=[pytest.mark.long("each of them is seen to fail alone")]),
+)
+def test_attack_by_a_slot_user_fails(
+    attack: Attack, *, inside: bool, as_a_user: AttackedSlot
+) -> None:
+    succeeded, said = carry_out(attack, as_a_user, inside=inside)
+    assert not succeeded
+    assert attack.held(said), said

@@ -1,0 +1,97 @@
+"""Chains of templates that take no data set run on an empty placeholder data set."""
+
+from pathlib import Path
+
+import pytest
+
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.common.states import DatasetState
+from sluice.contracts.templates.templates import NewTemplate, Template
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.templates.test_template_command import Command, sluice
+from tests.integration.operator.test_pages import token_of
+from tests.unit.cwl.samples import LINEAR, OF_VALUES
+
+__all__ = ["sluice"]
+
+GIVEN = {"cuts": [1, 2], "note": "n"}
+
+
+@pytest.fixture
+async def sweep(operator: Operator) -> Template:
+    await operator.client.store_template(NewTemplate(name="linear", cwl=LINEAR))
+    return await operator.client.store_template(NewTemplate(name="sweep", cwl=OF_VALUES))
+
+
+@pytest.mark.usefixtures("sweep")
+async def test_equal_values_give_the_same_chain(operator: Operator) -> None:
+    """Invariant 1. The data set is empty and is not matched; other values give another chain."""
+    chain, made = await operator.client.request_new_chain(None, "sweep", params=GIVEN)
+    assert made
+    again = await operator.client.request_new_chain(
+        None, "sweep", params=dict(reversed(GIVEN.items()))
+    )
+    assert again == (chain, False)
+    stand_in = operator.neighbours.datasets[chain.dataset_uid]
+    assert stand_in.name.startswith("sweep-1-")
+    assert (stand_in.on_demand, stand_in.url) == (True, None)
+    assert operator.neighbours.closings == [(stand_in.uid, 0)] * 2
+    other = await operator.client.request_chain(None, "sweep", params={**GIVEN, "note": "o"})
+    assert other.dataset_uid != stand_in.uid
+
+
+async def test_chain_can_be_requested_again_after_its_placeholder_was_deleted(
+    operator: Operator, sweep: Template
+) -> None:
+    chain = await operator.client.request_chain(None, "sweep", params=GIVEN)
+    gone = operator.neighbours.datasets[chain.dataset_uid]
+    operator.neighbours.datasets[gone.uid] = gone.model_copy(update={"state": DatasetState.DELETED})
+    again = await operator.client.request_chain(None, "sweep", params=GIVEN)
+    assert again.dataset_name == f"{gone.name}-2"
+    assert sweep.plan.data_input == ""
+
+
+@pytest.mark.usefixtures("sweep")
+async def test_invalid_values_are_refused_before_a_data_set_is_registered(
+    operator: Operator,
+) -> None:
+    with pytest.raises(Unprocessable, match=r"'cuts' .a list of int. is required"):
+        await operator.client.request_chain(None, "sweep", params={"note": "n"})
+    with pytest.raises(Unprocessable, match=r"needs a data set for its input 'frames': name one"):
+        await operator.client.request_chain(None, "linear")
+    assert operator.neighbours.datasets == {}
+
+
+@pytest.mark.usefixtures("sweep")
+async def test_command_starts_a_chain_by_template_name_only(
+    operator: Operator, sluice: Command, tmp_path: Path
+) -> None:
+    order = tmp_path / "order.yml"
+    order.write_text("cuts: [4, 5]\nnote: n\n")
+    await sluice("chain", "start", "sweep", "--job", str(order))
+    (requested,) = operator.neighbours.requested
+    assert requested.params == {"cuts": [4, 5], "note": "n"}
+    said = await sluice("chain", "start", "sweep", "--job", str(order), code=3)
+    assert "and these parameters already" in said
+    named = requested.dataset.name
+    said = await sluice("chain", "start", named, "sweep", "--job", str(order), code=1)
+    assert "template 'sweep' takes no data set" in said
+    said = await sluice("chain", "start", "linear", code=1)
+    assert "template 'linear' needs a data set for its input 'frames'" in said
+    await sluice("chain", "start", "a", "b", "c", code=2)
+
+
+@pytest.mark.usefixtures("sweep")
+async def test_page_starts_a_chain_without_a_data_set(operator: Operator) -> None:
+    page = await operator.http.get("/chains/new?template=sweep")
+    assert "None: all inputs of the template are parameters." in page.text
+    assert "Start the chain" in page.text
+    assert "Start the chain" not in (await operator.http.get("/chains/new?template=linear")).text
+    form = {"csrf_token": token_of(page), "dataset": "", "template": "sweep"}
+    values = {"param-cuts": "[1]", "param-note": "x"}
+    started = await operator.http.post("/chains/new", data=form | values)
+    assert started.status_code == 303
+    (requested,) = operator.neighbours.requested
+    assert (requested.params, requested.dataset.count_files) == ({"cuts": [1], "note": "x"}, 0)
+    drawn = (await operator.http.get("/templates/sweep")).text
+    assert "no data set" in drawn

@@ -1,0 +1,18 @@
+"""`sluice task …` with a real operator service on a real port."""
+
+from uuid import uuid4
+
+from tests.integration.operator.conftest import Operator
+from tests.integration.operator.templates.test_template_command import Command, sluice
+
+__all__ = ["sluice"]
+
+
+async def test_command_reports_a_task_without_matching_jobs(
+    operator: Operator, sluice: Command
+) -> None:
+    task = str(uuid4())
+    assert (
+        await sluice("task", "jobs", task, "--state", "running") == "none of its jobs is running\n"
+    )
+    assert await sluice("task", "jobs", task) == "it has no job yet\n"

@@ -1,0 +1,290 @@
+"""Sign-in with an OpenID provider, which runs in its own process."""
+
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from pydantic import SecretStr
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.access.people import AccountChange, NewAccount
+from sluice.contracts.common.problems import NotAvailable
+from sluice.servicekit.access.authentication_setup import knowing_people
+from sluice.servicekit.access.provider_sign_in import BACK, PendingSignIn
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web.server import HttpServer
+from tests.integration.operator.conftest import Operator, operating
+from tests.integration.operator.identity.test_people import ROOT, as_person
+from tests.servers.rabbitmq import free_ports
+from tests.waiting import wait_until
+from wfms.operator.identity.domain.errors import ProviderRefused
+from wfms.operator.identity.usecases.oidc_settings import OidcSettings
+from wfms.operator.identity.usecases.openid_provider import OpenIdProvider
+
+ROLES = {"crew": "shift", "experts": "admin", "guests": "viewer"}
+OURS = "http://sluice.example"
+
+
+class Provider:
+    def __init__(self, url: str) -> None:
+        self.url = url
+
+    async def knows(self, subject: str, **claims: Any) -> None:
+        async with httpx.AsyncClient() as http:
+            told = {"preferred_username": subject, **claims}
+            (await http.put(f"{self.url}/users/{subject}", json=told)).raise_for_status()
+
+    async def lets_in(self, address: str, subject: str) -> str:
+        """Sign in at the provider, and return the address to which the browser is sent back."""
+        async with httpx.AsyncClient() as http:
+            page = await http.get(address)
+            assert page.status_code == 200, page.text
+            done = await http.post(address, data={"sub": subject})
+            assert done.status_code == 302, done.text
+            return str(done.headers["location"])
+
+
+@pytest.fixture(scope="module")
+def provider() -> Iterator[Provider]:
+    [port] = free_ports(1)
+    command = ("-W", "ignore", "-m", "oidc_provider_mock", "--port", str(port))
+    process = subprocess.Popen(
+        [sys.executable, *command, "--require-nonce", "true"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    url = f"http://localhost:{port}"
+
+    def answers() -> bool:
+        try:
+            return httpx.get(url).status_code == 200
+        except httpx.TransportError:
+            return False
+
+    wait_until(answers, what="the provider answers")
+    yield Provider(url)
+    process.terminate()
+    process.wait()
+
+
+@dataclass
+class Place:
+    """``browser`` belongs to a person at the sign-in page."""
+
+    operator: Operator
+    browser: httpx.AsyncClient
+
+    async def sign_in(self, provider: Provider, subject: str, there: str = "/chains") -> str:
+        """Sign in and return the last address of the browser."""
+        sent = await self.browser.get("/sign-in/provider", params={"next": there})
+        assert sent.status_code == 303, sent.text
+        back = await provider.lets_in(sent.headers["location"], subject)
+        assert back.startswith(f"{OURS}/sign-in/provider/back?")
+        answer = await self.browser.get(back)
+        assert answer.status_code == 303
+        return str(answer.headers["location"])
+
+    async def me(self) -> tuple[str, str] | None:
+        answer = await self.browser.get("/api/v1/me")
+        if answer.status_code == 401:
+            return None
+        told = answer.json()
+        return told["name"], told["role"]
+
+
+@pytest.fixture
+async def place(database_url: str, provider: Provider) -> AsyncIterator[Place]:
+    oidc = {"issuer": provider.url, "client_secret": "confidential", "roles": ROLES}
+    async with operating(database_url, oidc=oidc, public_url=OURS, accounts=True) as operator:
+        operator.links.apps["wfms.operator"] = operator.service.app
+        account_authentication = operator.service.account_authentication
+        assert account_authentication is not None
+        app = knowing_people(operator.service.app, [], account_authentication)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=OURS) as browser:
+            yield Place(operator, browser)
+
+
+async def test_sign_in_gives_the_role_of_the_groups(place: Place, provider: Provider) -> None:
+    page = await place.browser.get("/chains?state=failed")
+    assert page.status_code == 401
+    link = re.search(r'href="(/sign-in/provider\?[^"]+)"', page.text)
+    assert link is not None
+    assert parse_qs(urlsplit(link[1]).query)["next"] == ["/chains?state=failed"]
+    await provider.knows("anna", groups=["crew", "guests", "others"])
+
+    assert await place.sign_in(provider, "anna", "/chains?state=failed") == "/chains?state=failed"
+    assert await place.me() == ("anna", "shift")
+    [account] = (await as_person(place.operator, ROOT).accounts()).accounts
+    assert (account.name, account.role, account.has_password) == ("anna", Role.SHIFT, False)
+
+    await provider.knows("anna", groups="experts")
+    await place.browser.post("/sign-out")
+    assert await place.me() is None
+    await place.sign_in(provider, "anna")
+    assert await place.me() == ("anna", "admin")
+
+
+async def test_sign_in_is_bound_to_the_request_and_the_browser(
+    place: Place, provider: Provider
+) -> None:
+    await provider.knows("anna", groups=["crew"])
+    sent = await place.browser.get("/sign-in/provider")
+    asked = parse_qs(urlsplit(sent.headers["location"]).query)
+    assert (asked["code_challenge_method"], asked["response_type"]) == (["S256"], ["code"])
+    assert len(asked["nonce"][0]) > 40
+    kept = sent.headers["set-cookie"]
+    assert {"HttpOnly", "SameSite=Lax", "Path=/sign-in/provider"} <= set(kept.split("; "))
+    back = await provider.lets_in(sent.headers["location"], "anna")
+
+    other = httpx.AsyncClient(transport=place.browser._transport, base_url=OURS)
+    for victim in (await other.get(back), await place.browser.get(f"{back}x")):
+        refused = victim.headers["location"]
+        assert (victim.status_code, refused) == (303, "/?signed-in=refused")
+    assert (await place.browser.get(back)).headers["location"] == "/"
+    assert await place.me() == ("anna", "shift")
+    again = await place.browser.get(back)
+    assert again.headers["location"] == "/?signed-in=refused", "a code is valid once"
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"groups": ["strangers"]},
+        {},
+        {"groups": ["crew"], "preferred_username": "no name"},
+        {"groups": ["crew"], "preferred_username": ""},
+    ],
+)
+async def test_person_without_a_known_group_or_a_valid_name_is_refused(
+    place: Place, provider: Provider, claims: dict[str, Any]
+) -> None:
+    await provider.knows("anna", **claims)
+    assert await place.sign_in(provider, "anna") == "/chains?signed-in=refused"
+    assert await place.me() is None
+    assert (await as_person(place.operator, ROOT).accounts()).accounts == []
+
+
+async def test_provider_cannot_take_over_the_account_of_another_person(
+    place: Place, provider: Provider
+) -> None:
+    admin = as_person(place.operator, ROOT)
+    await admin.add_account(NewAccount(name="anna", role=Role.ADMIN))
+    await provider.knows("eve", preferred_username="anna", groups=["guests"])
+    assert await place.sign_in(provider, "eve") == "/chains?signed-in=refused"
+
+    await provider.knows("eve", preferred_username="eve", groups=["guests"])
+    await place.sign_in(provider, "eve")
+    await provider.knows("eve", preferred_username="anna", groups=["guests"])
+    await place.sign_in(provider, "eve")
+    assert await place.me() == ("eve", "viewer"), "the person keeps the first name"
+
+
+async def test_person_disabled_in_sluice_is_refused_at_the_provider_sign_in(
+    place: Place, provider: Provider
+) -> None:
+    await provider.knows("anna", groups=["crew"])
+    await place.sign_in(provider, "anna")
+    await as_person(place.operator, ROOT).change_account("anna", AccountChange(disabled=True))
+    assert await place.me() is None
+    assert await place.sign_in(provider, "anna") == "/chains?signed-in=refused"
+    assert await place.me() is None
+
+
+@pytest.mark.parametrize("answer", ["error=access_denied&state={state}", "state={state}", ""])
+async def test_return_without_a_code_is_refused(place: Place, answer: str) -> None:
+    sent = await place.browser.get("/sign-in/provider")
+    state = parse_qs(urlsplit(sent.headers["location"]).query)["state"][0]
+    back = await place.browser.get(f"/sign-in/provider/back?{answer.format(state=state)}")
+    assert back.headers["location"] == "/?signed-in=refused"
+
+
+async def test_forged_code_is_refused(place: Place) -> None:
+    sent = await place.browser.get("/sign-in/provider")
+    state = parse_qs(urlsplit(sent.headers["location"]).query)["state"][0]
+    back = await place.browser.get(f"/sign-in/provider/back?code=guess&state={state}")
+    assert back.headers["location"] == "/?signed-in=refused"
+
+
+def as_client(issuer: str, name: str = "sluice") -> OpenIdProvider:
+    secret = SecretStr("confidential")
+    return OpenIdProvider(OidcSettings(issuer=issuer, client_id=name, client_secret=secret))
+
+
+@pytest.mark.parametrize("nonce", ["n" * 43, "another"])
+async def test_id_token_with_another_nonce_is_refused(provider: Provider, nonce: str) -> None:
+    await provider.knows("anna", groups=["crew"])
+    known = as_client(provider.url)
+    begun = PendingSignIn(
+        state="s", nonce="n" * 43, verifier="v" * 43, redirect=f"{OURS}{BACK}", next="/"
+    )
+    address = await known.begin(
+        begun.redirect, state=begun.state, nonce=begun.nonce, verifier=begun.verifier
+    )
+    code = parse_qs(urlsplit(await provider.lets_in(address, "anna")).query)["code"][0]
+    if nonce == begun.nonce:
+        claims = await known.claims(begun, {"code": code})
+        assert (claims["sub"], claims["groups"]) == ("anna", ["crew"])
+        return
+    with pytest.raises(ProviderRefused, match="its ID token does not hold"):
+        await known.claims(replace(begun, nonce=nonce), {"code": code})
+
+
+async def test_code_of_another_client_is_refused(provider: Provider) -> None:
+    await provider.knows("anna", groups=["crew"])
+    ours, theirs = (as_client(provider.url, name) for name in ("ours", "theirs"))
+    begun = PendingSignIn(state="s", nonce="n" * 43, verifier="v" * 43, redirect=OURS, next="/")
+    address = await theirs.begin(OURS, state="s", nonce=begun.nonce, verifier=begun.verifier)
+    code = parse_qs(urlsplit(await provider.lets_in(address, "anna")).query)["code"][0]
+    with pytest.raises(ProviderRefused, match="did not take its code again"):
+        await ours.claims(begun, {"code": code})
+
+
+@pytest.mark.parametrize(
+    ("told", "sentence"),
+    [
+        ({"issuer": "https://evil.example"}, "it calls itself https://evil.example"),
+        ({"token_endpoint": None}, "it does not tell all of"),
+        ([], "gives no object"),
+    ],
+)
+async def test_discovery_document_with_wrong_content_is_refused(told: Any, sentence: str) -> None:
+    """Otherwise keys and codes would go to another provider."""
+
+    async def discovery(request: Request) -> JSONResponse:
+        ours = str(request.base_url).rstrip("/")
+        wanted = ("issuer", "authorization_endpoint", "token_endpoint", "jwks_uri")
+        known = dict.fromkeys(wanted, ours)
+        return JSONResponse({**known, **told} if isinstance(told, dict) else told)
+
+    app = Starlette(routes=[Route("/.well-known/openid-configuration", discovery)])
+    server = HttpServer(app, host="127.0.0.1", port=0)
+    async with running(server):
+        known = as_client(f"http://127.0.0.1:{server.port}")
+        with pytest.raises(NotAvailable, match=sentence):
+            await known.begin(OURS, state="s", nonce="n", verifier="v" * 43)
+
+
+@pytest.mark.parametrize("issuer", ["http://localhost:1", "http://localhost:{port}/other"])
+async def test_unreachable_or_wrong_provider_is_not_available(
+    database_url: str, provider: Provider, issuer: str
+) -> None:
+    port = urlsplit(provider.url).port
+    oidc = {"issuer": issuer.format(port=port), "roles": ROLES}
+    async with operating(database_url, oidc=oidc, public_url=OURS, accounts=True) as operator:
+        account_authentication = operator.service.account_authentication
+        assert account_authentication is not None
+        app = knowing_people(operator.service.app, [], account_authentication)
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=OURS) as browser:
+            answer = await browser.get("/sign-in/provider")
+    assert answer.status_code == 503
+    assert "the OpenID provider does not answer as it should" in answer.text

@@ -1,0 +1,178 @@
+"""`sluice user`, `sluice token` and `sluice login` with a real operator service and accounts."""
+
+import asyncio
+import json
+import stat
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from sluice.network.credentials import keep_token
+from sluice.servicekit.access.authentication_setup import knowing_people
+from sluice.servicekit.running.lifecycle import running
+from sluice.servicekit.web.server import HttpServer
+from tests.integration.operator.conftest import operating
+from tests.integration.operator.identity.test_people import OTHER, OWN_TOKEN, PASSWORD
+from tests.servers import commands
+
+
+@dataclass(frozen=True)
+class User:
+    """A person at a machine; ``kept`` is the folder of stored tokens, ``token`` a variable."""
+
+    url: str
+    kept: Path
+    token: str = ""
+
+    async def __call__(self, *arguments: str, code: int = 0, answered: str = "") -> str:
+        """Return the output of the command; ``answered`` is its standard input."""
+        environment = {
+            "SLUICE_URL": self.url,
+            "PATH": "/usr/bin",
+            "XDG_CONFIG_HOME": str(self.kept),
+            "SLUICE_TOKEN": self.token,
+        }
+        done = await asyncio.to_thread(
+            commands.run, "sluice", *arguments, env=environment, answered=answered
+        )
+        assert done.returncode == code, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stdout + done.stderr
+
+
+@pytest.fixture
+async def admin(database_url: str, tmp_path: Path) -> AsyncIterator[User]:
+    async with operating(database_url, admin_token=OWN_TOKEN) as operator:
+        account_authentication = operator.service.account_authentication
+        assert account_authentication is not None
+        app = knowing_people(operator.service.app, [], account_authentication)
+        server = HttpServer(app, host="127.0.0.1", port=0)
+        async with running(server):
+            yield User(f"http://127.0.0.1:{server.port}", tmp_path / "admin", OWN_TOKEN)
+
+
+@pytest.fixture
+def anna(admin: User, tmp_path: Path) -> User:
+    return replace(admin, kept=tmp_path / "anna", token="")
+
+
+async def test_administrator_adds_changes_and_lists_accounts(admin: User) -> None:
+    assert await admin("whoami") == "the administrator, role admin\n"
+    assert await admin("user", "list") == "nobody has an account\n"
+    said = await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
+    assert said == "anna is shift\n"
+    assert await admin("user", "add", "robot", "--no-password") == "robot is viewer\n"
+    assert "anna is submitter" in await admin("user", "role", "anna", "submitter")
+    assert "may do nothing any more" in await admin("user", "disable", "robot")
+    lines = (await admin("user", "list")).splitlines()
+    assert [line.split()[:3] for line in lines[1:]] == [
+        ["anna", "submitter", "yes"],
+        ["robot", "viewer", "no"],
+    ]
+    assert "may sign in again" in await admin("user", "enable", "robot")
+    listed = json.loads(await admin("user", "list", "--json"))
+    assert [account["disabled_at"] for account in listed] == [None, None]
+
+
+async def test_person_logs_in_and_out(admin: User, anna: User) -> None:
+    await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
+    said = await anna("chain", "list", code=1)
+    assert "the request does not say who sends it" in said
+    assert "`sluice login`" in said
+    refused = await anna("login", "anna", answered=f"{OTHER}\n", code=1)
+    assert "the name and the password do not belong together" in refused
+    assert not anna.kept.exists()
+
+    assert await anna("login", "anna", answered=f"{PASSWORD}\n") == (
+        f"you are anna, role shift, at {anna.url}\n"
+    )
+    [file] = (anna.kept / "sluice/logins").iterdir()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    token = file.read_text()
+    assert await anna("token") == f"{token}\n"
+    await anna("chain", "list")
+    assert "anna may not" not in await anna("token", "list")
+    refused = await anna("user", "list", code=1)
+    assert "anna (shift) may not do this: it takes the role admin" in refused
+
+    assert "not signed in" in await anna("logout", "--everywhere")
+    assert not file.exists()
+    assert "you were not signed in" in await anna("logout")
+    stolen = replace(anna, token=token)
+    (anna.kept / "sluice/logins" / file.name).write_text(token)
+    assert "is none that this service knows" in await anna("whoami", code=1)
+    assert "you are anna" in await anna("login", "anna", answered=f"{PASSWORD}\n")
+    (anna.kept / "sluice/logins" / file.name).write_text(token)
+    assert "not signed in" in await anna("logout"), "the revoked token is removed, too"
+    assert not file.exists()
+    assert "is none that this service knows" in await stolen("whoami", code=1)
+
+
+async def test_logout_keeps_the_token_of_a_local_system(
+    admin: User, anna: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(anna.kept))
+    keep_token(anna.url, OWN_TOKEN)
+    assert "you were not signed in" in await anna("logout")
+    assert await anna("whoami") == "the administrator, role admin\n"
+
+    await anna("login", "anna", answered=f"{PASSWORD}\n")
+    assert await anna("whoami") == "anna, role shift\n"
+    assert "not signed in" in await anna("logout")
+    assert await anna("whoami") == "the administrator, role admin\n"
+
+
+async def test_login_accepts_a_token_made_elsewhere(admin: User, anna: User) -> None:
+    await admin("user", "add", "robot", "--no-password")
+    given = await admin("token", "create", "nightly", "--for", "robot", "--days", "3")
+    secret = given.splitlines()[0]
+    assert "for robot (viewer), until" in given
+    said = await anna("login", "--with-token", answered=f"{secret}\n")
+    assert said == f"you are robot, role viewer, at {anna.url}\n"
+    assert "may not do this" in await anna("user", "list", code=1)
+    refused = await anna("login", "--with-token", answered="sluice_made-up\n", code=1)
+    assert "is none that this service knows" in refused
+    assert await anna("whoami") == "robot, role viewer\n", "the previous token is kept"
+
+
+async def test_tokens_are_created_listed_and_revoked(admin: User, anna: User) -> None:
+    await admin("user", "add", "anna", "--role", "shift", answered=f"{PASSWORD}\n")
+    await anna("login", "anna", answered=f"{PASSWORD}\n")
+    made = json.loads(await anna("token", "create", "one", "--role", "viewer", "--json"))
+    assert made["token"]["role"] == "viewer"
+    two = json.loads(await anna("token", "create", "two", "--json"))["token"]
+    assert [line.split()[2] for line in (await anna("token", "list")).splitlines()[1:3]] == [
+        "two",
+        "one",
+    ]
+    assert "you are shift" in await anna("token", "create", "x", "--role", "admin", code=1)
+    assert "no token is 'three'" in await anna("token", "revoke", "three", code=1)
+    assert await anna("token", "revoke", "one", "--yes") == "one of anna opens nothing any more\n"
+    assert "two of anna" in await anna("token", "revoke", str(UUID(two["id"])), "--yes")
+    await anna("token", "create", "twice")
+    await anna("token", "create", "twice")
+    assert "2 tokens are 'twice': say which" in await anna("token", "revoke", "twice", code=1)
+    assert "revoked" not in await anna("token", "list")
+    assert (await anna("token", "list", "--ended")).count("revoked") == 2
+    [first, *_] = json.loads(await admin("token", "list", "--for", "anna", "--json"))
+    said = await admin("token", "revoke", first["id"], "--for", "anna", "--yes")
+    assert said == "twice of anna opens nothing any more\n"
+
+
+async def test_person_and_administrator_change_a_password(admin: User, anna: User) -> None:
+    await admin("user", "add", "anna", answered=f"{PASSWORD}\n")
+    await anna("login", "anna", answered=f"{PASSWORD}\n")
+    said = await anna("user", "password", answered=f"{OTHER}\n{OTHER}\n", code=1)
+    assert "do not belong together" in said
+    said = await anna("user", "password", answered=f"{PASSWORD}\n{OTHER}\n")
+    assert said == "your password is another one now\n"
+    said = await admin("user", "password", "anna", answered=f"{PASSWORD}\n")
+    assert said == "the password of anna is another one now\n"
+    short = await admin("user", "password", "anna", answered="short\n", code=1)
+    assert "12 to 512 characters, and this one has 5" in short
+    assert "short'" not in short
+    assert "no new password was given" in await admin("user", "password", "anna", code=1)

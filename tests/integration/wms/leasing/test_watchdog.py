@@ -1,0 +1,140 @@
+"""The watchdog is a placement policy: pilots stay until a round moves one of them."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+
+from sluice.contracts.jobs.simulation import PolicyName
+from sluice.contracts.jobs.steps import RankStep
+from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
+from sluice.contracts.pilots.pilots import Heartbeat, LeaseRequest
+from tests.integration.wms.leasing.test_warm_placement import two_stages
+from tests.integration.wms.stage import Stage
+from wms.domain.placement.policies import policy_of
+from wms.usecases.leasing.lease_jobs import lease_jobs
+from wms.usecases.leasing.place_pilots import place_pilots
+from wms.usecases.leasing.renew_leases import renew_leases
+from wms.usecases.tasks.prioritise_step import prioritise_step
+from wms.usecases.ttl_cache import TtlCache
+
+LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
+PERIOD = 10.0
+
+
+@pytest.fixture
+def watched(stage: Stage) -> Stage:
+    stage.context = replace(stage.context, policy=policy_of(PolicyName.WATCHDOG, every=PERIOD))
+    return stage
+
+
+async def with_tool(
+    stage: Stage, kind: str, *, state: LoadState = LoadState.WORKING, since: datetime = LONG_AGO
+) -> UUID:
+    """Add a pilot that has reported a warm worker of ``kind``."""
+    pilot = await stage.add_pilot(name=f"has-{kind}")
+    tool = WarmWorkerState(kind=kind, step=kind, since=since, loading=5.0, state=state)
+    await renew_leases(stage.context, pilot, Heartbeat(loaded=[tool]))
+    return pilot
+
+
+async def lease_step(stage: Stage, pilot: UUID, *loaded: str) -> Sequence[str]:
+    """Return the step of the job that the pilot gets."""
+    stage.context = replace(stage.context, kinds=TtlCache())
+    request = LeaseRequest(jobs=1, loaded=list(loaded))
+    jobs = (await lease_jobs(stage.context, pilot, request)).jobs
+    return [stage.tasks[job.task_uid].step for job in jobs]
+
+
+async def clear_warm_workers(stage: Stage) -> None:
+    """Remove the warm workers of the pilot that ``two_stages`` has added."""
+    await stage.execute("UPDATE pilots SET loaded = '[]' WHERE name = 'worker'")
+
+
+async def placed_pilots(stage: Stage) -> list[UUID]:
+    """Return the pilots that have not carried out their order yet."""
+    async with stage.context.database.connection() as connection:
+        rows = await connection.fetch("SELECT uid FROM pilots WHERE placed_kind IS NOT NULL")
+    return [row["uid"] for row in rows]
+
+
+async def test_busy_pilot_keeps_its_kind_until_a_round_moves_it(watched: Stage) -> None:
+    await two_stages(watched, layout=9, read=90)
+    await clear_warm_workers(watched)
+    pilot = await with_tool(watched, "layout")
+    assert await lease_step(watched, pilot, "layout") == ["layout"], (
+        "the pilot left its kind before a round"
+    )
+    assert await place_pilots(watched.context, period=PERIOD) == 1
+    assert await lease_step(watched, pilot, "layout") == ["read"]
+    assert await place_pilots(watched.context, period=PERIOD) == 0, (
+        "a pilot with an order was moved again"
+    )
+
+
+async def test_one_pilot_moves_in_a_period_and_only_after_its_unlock_time(watched: Stage) -> None:
+    await two_stages(watched, layout=9, read=90)
+    await clear_warm_workers(watched)
+    fresh = await with_tool(watched, "layout", since=datetime.now(UTC))
+    assert await place_pilots(watched.context, period=PERIOD) == 0, (
+        "the pilot moved before its unlock time"
+    )
+    others = [await with_tool(watched, "layout") for _ in range(2)]
+    assert await place_pilots(watched.context, period=PERIOD) == 1
+    [placed] = await placed_pilots(watched)
+    assert placed in others
+    assert placed != fresh
+    assert await place_pilots(watched.context, period=PERIOD) == 0, (
+        "a second pilot moved in the period"
+    )
+    await watched.execute("UPDATE pilots SET placed_at = now() - interval '1 minute'")
+    assert await place_pilots(watched.context, period=PERIOD) == 1
+
+
+async def test_idle_pilot_takes_the_kind_of_highest_priority_when_it_asks(watched: Stage) -> None:
+    await two_stages(watched, layout=9, read=90)
+    await clear_warm_workers(watched)
+    assert await lease_step(watched, await watched.add_pilot(name="idle")) == ["read"]
+
+
+async def test_priority_of_a_step_weighs_in_the_formula(watched: Stage) -> None:
+    await two_stages(watched, layout=9, read=90)
+    await clear_warm_workers(watched)
+    await prioritise_step(watched.context, RankStep(step="layout", priority=90, by="Ann"))
+    assert await lease_step(watched, await watched.add_pilot(name="idle")) == ["layout"]
+    await prioritise_step(watched.context, RankStep(step="layout", priority=-1, by="Ann"))
+    assert await lease_step(watched, await watched.add_pilot(name="other")) == ["read"]
+
+
+async def test_priority_of_a_step_does_not_raise_its_rank_over_others(watched: Stage) -> None:
+    """Otherwise the priority would count twice, and jobs of other steps would not count."""
+    await two_stages(watched, layout=9, read=90)
+    await clear_warm_workers(watched)
+    await prioritise_step(watched.context, RankStep(step="layout", priority=2, by="Ann"))
+    await with_tool(watched, "layout")
+    assert await place_pilots(watched.context, period=PERIOD) == 1
+
+
+async def test_order_of_a_person_takes_precedence(watched: Stage) -> None:
+    await two_stages(watched, layout=9, read=90)
+    await clear_warm_workers(watched)
+    pilot = await with_tool(watched, "layout")
+    await watched.execute("UPDATE pilots SET to_load = 'layout' WHERE uid = $1", pilot)
+    assert await place_pilots(watched.context, period=PERIOD) == 0
+    assert await lease_step(watched, pilot, "layout") == ["layout"]
+
+
+async def test_order_is_deleted_when_it_is_carried_out(watched: Stage) -> None:
+    await two_stages(watched, layout=9, read=90)
+    await clear_warm_workers(watched)
+    pilot = await with_tool(watched, "layout")
+    assert await place_pilots(watched.context, period=PERIOD) == 1
+    tool = WarmWorkerState(
+        kind="read", step="read", since=datetime.now(UTC), state=LoadState.WORKING
+    )
+    await renew_leases(watched.context, pilot, Heartbeat(loaded=[tool]))
+    await watched.execute("UPDATE pilots SET placed_at = now() - interval '1 minute'")
+    assert await place_pilots(watched.context, period=PERIOD) == 0
+    assert await placed_pilots(watched) == []

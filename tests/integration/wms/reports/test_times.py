@@ -1,0 +1,201 @@
+"""Waiting and run times of jobs are summed for chains and periods, and shown over time."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+
+from sluice.contracts.common.problems import NotFound
+from sluice.contracts.jobs.tasks import Task
+from sluice.contracts.jobs.times import StepTimes, Timeline, WorkTimes
+from tests.integration.wms.leasing.test_query_plans import nodes, plan, scans
+from tests.integration.wms.stage import Stage, make_task
+from wms.db.times.timelines import SELECT_BUSY, SELECT_QUEUES
+from wms.db.times.times import SELECT_OF_PERIOD, SELECT_TIMES, SELECT_UNCOUNTED, TimesPeriod
+from wms.usecases.times.count_times import count_ended_tasks
+from wms.usecases.times.read_timeline import read_timeline
+from wms.usecases.times.read_times import read_chain_times, read_period_times
+from wms.usecases.ttl_cache import TtlCache
+
+#: Waiting and run times in seconds of the jobs of two steps. Their chain began 100 s before.
+LAYOUT = [(10.0, 2.0), (20.0, 4.0), (30.0, 6.0)]
+MERGE = [(5.0, 50.0)]
+
+
+async def run_jobs(stage: Stage, task: Task, times: list[tuple[float, float]]) -> None:
+    """Finish jobs of the task by the statements of the product, and then set their times."""
+    pilot = await stage.add_pilot()
+    jobs = await stage.lease(pilot, len(times))
+    await stage.finish(pilot, *jobs)
+    for job, (waited, worked) in zip(jobs, times, strict=True):
+        await stage.execute(
+            """UPDATE jobs SET seconds = $2, ready_at = ended_at - make_interval(secs => $3)
+            WHERE id = $1""",
+            job.id,
+            worked,
+            waited + worked,
+        )
+
+
+async def add_chain(stage: Stage) -> UUID:
+    chain = uuid4()
+    for step, times in (("layout", LAYOUT), ("merge", MERGE)):
+        task = make_task(step=step, template="ocr", chain_uid=chain)
+        await stage.add_task(task, jobs=len(times))
+        await run_jobs(stage, task, times)
+    await stage.execute(
+        "UPDATE tasks SET created_at = created_at - interval '100 seconds' WHERE chain_uid = $1",
+        chain,
+    )
+    return chain
+
+
+def by_name(found: WorkTimes) -> dict[str, StepTimes]:
+    return {step.step: step for step in found.steps}
+
+
+async def test_times_of_a_chain_are_summed_by_step_and_in_total(stage: Stage) -> None:
+    """The times are the same before and after the final count of the jobs."""
+    chain = await add_chain(stage)
+    live = await read_chain_times(stage.context, [chain])
+    assert live.uncounted == 0, "the request left tasks uncounted"
+    assert not await count_ended_tasks(stage.context)
+    kept = await read_chain_times(stage.context, [chain])
+    assert kept == live
+    assert [step.step for step in kept.steps] == ["layout", "merge"]
+    layout = by_name(kept)["layout"]
+    assert layout.working is not None
+    assert layout.waiting is not None
+    assert (layout.working.count, layout.working.least, layout.working.most) == (3, 2.0, 6.0)
+    assert layout.working.mean == pytest.approx(4.0)
+    assert layout.waiting.mean == pytest.approx(20.0)
+    assert layout.waiting.median == pytest.approx(20.0, rel=0.06)
+    assert kept.working == pytest.approx(54.0)
+    assert kept.waiting == pytest.approx(25.0)
+    assert kept.passage is not None
+    assert kept.passage.mean == pytest.approx(100.0, abs=5)
+    assert kept.chains is not None
+    assert (kept.chains.count, round(kept.chains.mean, -1)) == (1, 100)
+
+
+async def test_times_of_a_running_task_count_its_ended_jobs(stage: Stage) -> None:
+    task = await stage.add_task(make_task(step="layout"), jobs=5)
+    await run_jobs(stage, task, LAYOUT)
+    found = await read_chain_times(stage.context, [task.chain_uid])
+    [step] = found.steps
+    assert (step.finished, step.open, step.working is not None) == (3, 2, True)
+    assert step.working is not None
+    assert step.working.count == 3
+    assert found.chains is None
+    await count_ended_tasks(stage.context)
+    async with stage.database.connection() as connection:
+        kept = await connection.fetchval("SELECT times FROM tasks WHERE uid = $1", task.uid)
+    assert kept is None, "times of a running task were stored as final"
+
+
+async def test_jobs_without_times_and_jobs_taken_over_are_left_out(
+    stage: Stage,
+) -> None:
+    task = await stage.add_task(make_task(), jobs=3)
+    await run_jobs(stage, task, LAYOUT)
+    await stage.execute("UPDATE jobs SET ready_at = NULL WHERE seq = 0")
+    await stage.execute("UPDATE jobs SET attempt = 0, not_before = '-infinity' WHERE seq = 1")
+    await count_ended_tasks(stage.context)
+    [step] = (await read_chain_times(stage.context, [task.chain_uid])).steps
+    assert step.finished == 3
+    assert step.working is not None
+    assert (step.working.count, step.working.mean) == (1, 6.0)
+
+
+async def test_times_of_a_template_in_a_period_are_summed(stage: Stage, second: Stage) -> None:
+    """Several chains are added up, and several instances count each task once."""
+    for _ in range(2):
+        await add_chain(stage)
+    other = await stage.add_task(make_task(template="maps"), jobs=1)
+    await run_jobs(stage, other, MERGE)
+    now = datetime.now(UTC)
+    period = TimesPeriod("ocr", now - timedelta(hours=1), now + timedelta(hours=1))
+    assert (await read_period_times(stage.context, period)).uncounted == 4
+    for instance in (stage, second):
+        await count_ended_tasks(instance.context)
+    found = await read_period_times(stage.context, period)
+    assert (found.uncounted, len(found.steps)) == (0, 2)
+    layout = by_name(found)["layout"]
+    assert (layout.tasks, layout.finished) == (2, 6)
+    assert layout.working is not None
+    assert layout.working.count == 6
+    assert layout.working.total == pytest.approx(24.0)
+    assert found.chains is not None
+    assert found.chains.count == 2
+    earlier = TimesPeriod("ocr", now - timedelta(days=2), now - timedelta(days=1))
+    assert (await read_period_times(stage.context, earlier)).steps == []
+
+
+def run_seconds(found: Timeline, lane: int, step: str) -> float:
+    """Return the seconds that jobs of a step ran in a lane."""
+    return sum(found.lanes[lane].busy[found.steps.index(step)]) * found.seconds
+
+
+async def test_timeline_shows_the_work_of_pilots_and_the_waiting_jobs(stage: Stage) -> None:
+    chain = await add_chain(stage)
+    found = await read_timeline(stage.context, chain)
+    assert (found.steps, len(found.lanes)) == (["layout", "merge"], 2)
+    worked = [sum(run_seconds(found, lane, step) for lane in range(2)) for step in found.steps]
+    assert worked == [pytest.approx(12.0, rel=0.05), pytest.approx(50.0, rel=0.05)]
+    layout = found.queues[0]
+    assert (max(layout), layout[-1]) == (3, 0)
+    assert sum(layout) * found.seconds == pytest.approx(60.0, rel=0.1), (
+        "the waiting times of the jobs are wrong"
+    )
+    with pytest.raises(NotFound, match="has no task yet"):
+        await read_timeline(stage.context, uuid4())
+
+
+async def test_timeline_of_a_running_chain_includes_running_jobs(stage: Stage) -> None:
+    task = await stage.add_task(make_task(), jobs=3)
+    pilot = await stage.add_pilot(name="farm-1")
+    [job, ahead] = await stage.lease(pilot, 2)
+    await stage.beat(pilot, running=[job], waiting=[ahead])
+    await stage.execute("UPDATE tasks SET created_at = created_at - interval '60 seconds'")
+    await stage.execute("UPDATE jobs SET ready_at = now() - interval '50 seconds'")
+    await stage.age(job, seconds=30)
+    found = await read_timeline(stage.context, task.chain_uid)
+    assert [lane.name for lane in found.lanes] == ["farm-1"]
+    assert run_seconds(found, 0, "decode") == pytest.approx(30.0, rel=0.1), (
+        "a job leased ahead counts as running"
+    )
+    assert found.queues[0][-1] >= 1
+    assert max(found.queues[0]) == 3
+
+
+async def test_ttl_cache_keeps_recent_values_up_to_its_limit() -> None:
+    lately: TtlCache[int] = TtlCache(limit=2)
+    counted: list[int] = []
+
+    async def count() -> int:
+        counted.append(len(counted))
+        return counted[-1]
+
+    assert [await lately.get("a", count) for _ in range(3)] == [0, 0, 0]
+    assert [await lately.get(key, count) for key in ("b", "c", "a")] == [1, 2, 3], (
+        "the oldest value was not dropped"
+    )
+
+
+async def test_times_are_counted_by_indexes(stage: Stage) -> None:
+    """Only the jobs of the task are read, and no jobs for a period."""
+    await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
+    tasks = [await stage.add_task(make_task(), jobs=1000) for _ in range(16)]
+    for _ in tasks[:4]:
+        pilot = await stage.add_pilot()
+        await stage.finish(pilot, *await stage.lease(pilot, 1000))
+    await stage.execute("ANALYZE")
+    now = datetime.now(UTC)
+    assert "Seq Scan" not in scans(await plan(stage, SELECT_TIMES, tasks[0].uid, now))
+    for sql in (SELECT_BUSY, SELECT_QUEUES):
+        tree = await plan(stage, sql, [tasks[0].uid], now - timedelta(hours=1), 10.0, 240)
+        assert "Seq Scan" not in scans(tree)
+    assert not scans(await plan(stage, SELECT_UNCOUNTED, 50))
+    tree = await plan(stage, SELECT_OF_PERIOD, None, now - timedelta(hours=1), now, 100, ["a"])
+    assert not scans(tree)
+    assert nodes(tree)

@@ -1,0 +1,210 @@
+"""A task's jobs are listed in every order and state, each once, along an index."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from sluice.contracts.common.problems import NotFound, WrongCursor
+from sluice.contracts.common.states import ErrorClass, JobState
+from sluice.contracts.jobs.tasks import Job, JobOrder, Task
+from sluice.contracts.templates.plan import Boundary
+from tests.integration.wms.leasing.test_query_plans import buffers, nodes, plan, scans
+from tests.integration.wms.stage import Stage, make_task
+from wms.db.jobs import job_pages
+from wms.db.jobs.job_pages import JobQuery, NotOrdered
+from wms.usecases.tasks.read_tasks import read_job, read_jobs
+
+
+async def pages(stage: Stage, task: Task, *, limit: int, **query: Any) -> list[Job]:
+    found: list[Job] = []
+    after = None
+    while True:
+        page = await read_jobs(
+            stage.context, task.uid, JobQuery(limit=limit, after=after, full=True, **query)
+        )
+        assert len(page.jobs) <= limit
+        found += page.jobs
+        if page.after is None:
+            return found
+        after = page.after
+
+
+@pytest.fixture
+async def mixed(stage: Stage) -> tuple[Task, UUID]:
+    """40 jobs: 12 finished, 4 failed, 3 ready again, 5 running, 2 leased and 14 never leased."""
+    task = await stage.add_task(make_task(retry=1, boundary=Boundary(minimum=0.1)), jobs=40)
+    pilot = await stage.add_pilot(name="farm-07")
+    jobs = await stage.lease(pilot, 26)
+    await stage.age(*jobs, seconds=30)
+    for number, job in enumerate(jobs[:12]):
+        report = stage.report_of(job)
+        took = timedelta(seconds=(number * 7) % 12)
+        changed = {
+            "started_at": report.ended_at - took,
+            "peak_memory": float((number * 5) % 12),
+            "cpu_seconds": 1.5,
+        }
+        await stage.report(pilot, report.model_copy(update=changed))
+    await stage.fail(pilot, *jobs[12:16])
+    await stage.fail(pilot, *jobs[16:19], error=ErrorClass.NO_ROOM)
+    await stage.beat(pilot, running=jobs[19:24], waiting=jobs[24:26])
+    return task, pilot
+
+
+COUNTS = {
+    None: 40,
+    JobState.FINISHED: 12,
+    JobState.FAILED: 4,
+    JobState.RUNNING: 5,
+    JobState.LEASED: 2,
+    JobState.READY: 17,
+}
+
+
+@pytest.mark.parametrize(("state", "count"), COUNTS.items())
+@pytest.mark.parametrize("limit", [1, 3, 1000])
+async def test_every_job_is_listed_once(
+    stage: Stage, mixed: tuple[Task, UUID], state: JobState | None, count: int, limit: int
+) -> None:
+    found = await pages(stage, mixed[0], limit=limit, state=state)
+    seqs = [job.seq for job in found]
+    assert len(seqs) == len(set(seqs)) == count
+    assert all(job.state is state for job in found if state is not None)
+    if state is JobState.READY:
+        assert seqs[:14] == list(range(26, 40)), "jobs that were never leased do not come first"
+        assert sorted(seqs[14:]) == [16, 17, 18], "jobs that are ready again are missing"
+    else:
+        assert seqs == sorted(seqs)
+
+
+@pytest.mark.parametrize("limit", [1, 5, 1000])
+@pytest.mark.parametrize(
+    ("order", "figure"), [(JobOrder.TIME, "seconds"), (JobOrder.MEMORY, "peak_memory")]
+)
+async def test_jobs_are_listed_by_time_and_memory_in_descending_order(
+    stage: Stage, mixed: tuple[Task, UUID], order: JobOrder, figure: str, limit: int
+) -> None:
+    for state, count in (
+        (None, 16),
+        (JobState.FINISHED, 12),
+        (JobState.FAILED, 4),
+        (JobState.CANCELED, 0),
+    ):
+        found = await pages(stage, mixed[0], limit=limit, order=order, state=state)
+        figures = [getattr(job, figure) or 0.0 for job in found]
+        assert len({job.seq for job in found}) == len(found) == count
+        assert figures == sorted(figures, reverse=True)
+    finished = await pages(stage, mixed[0], limit=limit, order=order, state=JobState.FINISHED)
+    assert [round(getattr(job, figure)) for job in finished] == list(range(11, -1, -1))
+
+
+async def test_jobs_are_listed_with_their_details(stage: Stage, mixed: tuple[Task, UUID]) -> None:
+    task, pilot = mixed
+    by_seq = {job.seq: job for job in await pages(stage, task, limit=100)}
+    ended, failed, running, fresh = by_seq[1], by_seq[12], by_seq[19], by_seq[30]
+    assert (
+        ended.pilot_name,
+        ended.exit_code,
+        ended.seconds,
+        ended.peak_memory,
+        ended.cpu_seconds,
+    ) == (
+        "farm-07",
+        0,
+        7.0,
+        5.0,
+        1.5,
+    )
+    assert (failed.pilot_name, failed.exit_code, failed.error_class) == (
+        "farm-07",
+        1,
+        ErrorClass.TOOL_FAILED,
+    )
+    assert (running.pilot_name, running.seconds, running.exit_code) == ("farm-07", None, None)
+    assert running.started_at is not None
+    assert (fresh.pilot_name, fresh.started_at) == (None, None)
+    plain = await read_jobs(stage.context, task.uid, JobQuery(limit=1))
+    assert plain.jobs[0].model_dump(mode="json").keys() == {
+        "id", "task_uid", "seq", "state", "inputs", "attempt", "error_class", "message", "attempts",
+    }, "clients of the previous release get new fields"  # fmt: skip
+    [attempt] = (await read_job(stage.context, failed.id, full=True)).attempts
+    assert (attempt.pilot_name, attempt.pilot_uid) == ("farm-07", str(pilot))
+    assert "pilot_name" not in (await read_job(stage.context, failed.id)).attempts[0].model_dump()
+
+
+@pytest.mark.parametrize("after", ["x", "-1", "1/2", "9" * 30])
+async def test_cursor_of_another_list_is_refused(
+    stage: Stage, mixed: tuple[Task, UUID], after: str
+) -> None:
+    with pytest.raises(WrongCursor):
+        await read_jobs(stage.context, mixed[0].uid, JobQuery(after=after))
+    with pytest.raises(WrongCursor):
+        await read_jobs(stage.context, mixed[0].uid, JobQuery(after="high/7x", order=JobOrder.TIME))
+
+
+async def test_running_jobs_cannot_be_listed_by_time(
+    stage: Stage, mixed: tuple[Task, UUID]
+) -> None:
+    with pytest.raises(NotOrdered, match="these are running"):
+        await read_jobs(
+            stage.context, mixed[0].uid, JobQuery(state=JobState.RUNNING, order=JobOrder.TIME)
+        )
+    with pytest.raises(NotFound):
+        await read_jobs(stage.context, mixed[1], JobQuery())
+
+
+STATEMENTS: dict[str, tuple[str, list[Any]]] = {
+    "jobs_task_seq": (job_pages.BY_SEQ, [29_000, 51]),
+    "jobs_ready": (job_pages.READY, ["-infinity", 45_000, 51]),
+    "jobs_in_flight": (job_pages.IN_FLIGHT, [-1, 51, JobState.RUNNING]),
+    **{
+        f"jobs_settled {state}": (statement, [5, 51])
+        for state, statement in job_pages.BY_SEQ_SETTLED.items()
+    },
+    **{
+        f"jobs_by_{'seconds' if order is JobOrder.TIME else 'memory'} {state or 'all'}": (
+            statement,
+            [30.0, 4_000, 51],
+        )
+        for (order, state), statement in job_pages.BY_FIGURE.items()
+    },
+}
+
+
+async def test_each_order_is_read_along_its_index(stage: Stage) -> None:
+    """The pages read depend on the jobs shown, not on the 50 000 jobs and their states."""
+    await stage.execute("ALTER TABLE jobs SET (autovacuum_enabled = off)")
+    await stage.execute("ALTER TABLE jobs DISABLE TRIGGER legal_move")  # the states are made up
+    task, other = (
+        await stage.add_task(make_task(), jobs=50_000),
+        await stage.add_task(make_task(), jobs=2_000),
+    )
+    await stage.execute(
+        """
+        UPDATE jobs SET state = ($2::text[])[seq % 3 + 1], ended_at = now(), attempt = 1,
+            not_before = now(), seconds = seq % 60, peak_memory = seq % 60
+        WHERE task_uid = $1 AND seq < 40000
+        """,
+        task.uid,
+        [JobState.FINISHED, JobState.FAILED, JobState.CANCELED],
+    )
+    await stage.execute(
+        """
+        UPDATE jobs SET state = $2, attempt = 1, not_before = now()
+        WHERE task_uid = $1 AND seq = 7
+        """,
+        other.uid,
+        JobState.HELD,
+    )
+    for statement in ("VACUUM jobs", "ANALYZE"):
+        await stage.execute(statement)
+    for name, (query, place) in STATEMENTS.items():
+        index = name.partition(" ")[0]
+        found = await plan(stage, query, task.uid, *place)
+        assert scans(found) - {"Bitmap Heap Scan"} == {index}, name
+        assert "Sort" not in {
+            node["Node Type"] for node in nodes(found) if name in {"jobs_task_seq", "jobs_ready"}
+        }, name
+        assert buffers(found) < 700, name

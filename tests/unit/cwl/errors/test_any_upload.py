@@ -1,0 +1,121 @@
+"""The compiler stores or refuses any upload and never raises an unexpected error."""
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from sluice.contracts.common.problems import Unprocessable
+from sluice.contracts.templates.plan import Plan
+from sluice.cwl import UploadRefused, compile_upload, take_files, unpack_zip
+from tests.draws import examples
+from tests.unit.cwl.documents.test_uploads import zipped
+from tests.unit.cwl.mutations import Files, uploads
+from tests.unit.cwl.samples import GRAPH, LINEAR, edited
+from wfms.operator.templates.domain.json_document import NotStorable, storable
+from wfms.operator.web.domain.plan_drawing import draw
+from wfms.operator.web.domain.source_listing import list_sources
+from wfms.operator.web.domain.start_form import fields_of
+
+SEVERAL = (
+    "  ScatterFeatureRequirement: {}",
+    "  ScatterFeatureRequirement: {}\n  MultipleInputFeatureRequirement: {}",
+)
+
+
+def linear(*edits: tuple[str, str], text: str = LINEAR) -> tuple[Files, str]:
+    return {"workflow.cwl": edited(*edits, text=text)}, "workflow.cwl"
+
+
+def nested_in_one_job(*edits: tuple[str, str]) -> tuple[Files, str]:
+    text = (
+        Path(__file__).parents[3] / "differential" / "templates" / "nested-over-data.cwl"
+    ).read_text()
+    return linear(
+        ("    in: {files: texts", "    when: $(inputs.count)\n    in: {files: texts"),
+        *edits,
+        text=text,
+    )
+
+
+def carry_through(files: Files, main: str | None) -> Plan | None:
+    """Compile, store and draw an upload as the operator service does; return None if refused."""
+    upload = take_files(files, main=main)
+    found = compile_upload(upload, name="t")
+    assert (found.compiled.plan is None) == bool(found.compiled.errors)
+    list_sources(upload.texts, found.main, findings=found.compiled.findings, fold=True)
+    plan = found.compiled.plan
+    if plan is None:
+        return None
+    storable(found.document)
+    storable(plan.model_dump(mode="json"))
+    assert Plan.model_validate_json(plan.model_dump_json()) == plan
+    draw(plan)
+    fields_of(plan, {})
+    return plan
+
+
+@settings(max_examples=examples(400))
+@given(upload=uploads())
+@example(linear(("default: 5", "default: ._")))
+@example(linear(("default: 5", "default: 0o_")))
+@example(linear(("timelimit: 10", "timelimit: !!float -._")))
+@example(linear(("      limit: limit\n", "      limit: {source: limit, pickValue: {a: b}}\n")))
+@example(
+    linear(
+        SEVERAL,
+        ("outputSource: report/page}", "outputSource: [report/page, total/sum], pickValue: []}"),
+        text=GRAPH,
+    )
+)
+@example(linear(("requirements:\n  Scatter", "hints: [unknown]\nrequirements:\n  Scatter")))
+@example(
+    linear(
+        (
+            "      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join",
+            "      hints: [unknown]\n  join",
+        )
+    )
+)
+@example(nested_in_one_job(("          scatter: file\n", "          scatter: [{a: b}]\n")))
+@example(nested_in_one_job(("in: {file: files, ", "in: {file: {source: [{a: b}]}, ")))
+def test_mutated_upload_raises_no_unexpected_error(upload: Any) -> None:
+    files, main = upload
+    with suppress(Unprocessable, NotStorable):
+        carry_through(files, main)
+
+
+ZIP = zipped({"flow/workflow.cwl": LINEAR, "flow/notes.txt": "é\n"})
+
+
+@settings(max_examples=examples(200))
+@example([(602, 0)], 0)  # an entry without a name
+@given(
+    st.lists(st.tuples(st.integers(0, len(ZIP) - 1), st.integers(0, 255)), min_size=1, max_size=4),
+    st.integers(0, 40),
+)
+def test_damaged_zip_raises_no_unexpected_error(changes: list[tuple[int, int]], cut: int) -> None:
+    data = bytearray(ZIP)
+    for at, byte in changes:
+        data[at] = byte
+    with suppress(UploadRefused):
+        take_files(unpack_zip(bytes(data[: len(data) - cut])))
+
+
+@pytest.mark.parametrize(
+    "written", ["._", "-._", "+._", "0o_", "0b_", "0x_", "-_", "!!int 0x_", "!!float ._"]
+)
+def test_number_without_digits_is_reported_with_its_place(written: str) -> None:
+    text = edited(
+        ("  note: string?\noutputs", f"  note:\n    type: string\n    default: {written}\noutputs")
+    )
+    files, main = {"workflow.cwl": text}, "workflow.cwl"
+    found = compile_upload(take_files(files), name="t")
+    [finding] = found.compiled.errors
+    assert found.main == main
+    assert (finding.line, finding.column) == (16, 14)
+    assert "quote it if it is text" in finding.message
+    assert carry_through({"workflow.cwl": text.replace(written, f'"{written}"')}, main) is not None

@@ -1,0 +1,323 @@
+"""Tests that each error in a template is reported with its place.
+
+The mark ¦ in a case stands before the place that a message points at.
+"""
+
+# ruff: noqa: E501 (one case a line keeps the table readable)
+
+from pathlib import Path
+
+import pytest
+
+from sluice.cwl import compile_template
+from tests.unit.cwl.samples import GRAPH, LINEAR, edited, unmarked
+
+Edits = list[tuple[str, str]]
+
+CUDA = ("$namespaces:", '$namespaces:\n  cwltool: "http://commonwl.org/cwltool#"')
+
+CASES: dict[str, tuple[Edits, list[str]]] = {
+    "misspelt field of a step": (
+        [("    scatter: frame", "    ¦scater: frame"), ("frame: frames", "¦frame: frames"), ("parts: count", "¦parts: count")],
+        ["no field 'scater' here; did you mean 'scatter'?", "add 'scatter: frame'", "takes File[], and 'count/number' is File"],
+    ),
+    "misspelt field of a tool": ([("      baseCommand: cat", "      ¦baseComand: cat")], ["did you mean 'baseCommand'?"]),
+    "misspelt extension": ([("sluice:boundary", "¦sluice:bondary")], ["did you mean 'sluice:boundary'?"]),
+    "extension in the wrong place": ([("      baseCommand: cat", "      baseCommand: cat\n      ¦sluice:rank: 2")], ["belongs to a step"]),
+    "step's extension on the workflow": ([("doc: Counts", "¦sluice:retry: {attempts: 2}\ndoc: Counts")], ["belongs to a step"]),
+    "share out of range": ([("{minimum: 0.9}", "{¦minimum: 1.9}")], ["less than or equal to 1, not 1.9"]),
+    "shares the wrong way round": ([("sluice:boundary: {minimum: 0.9}", "¦sluice:boundary: {minimum: 0.9, sufficient: 0.5}")], ["satisfied with"]),
+    "unknown key of an extension": ([("{minimum: 0.9}", "{¦minimun: 0.9}")], ["did you mean 'minimum'?"]),
+    "wrong type in an extension": ([("{files: 10}", "{¦files: ten}")], ["valid integer, not 'ten'"]),
+    "extension that is no mapping": ([("sluice:merge: {files: 10}", "¦sluice:merge: 10")], ["sluice:merge: {files: 25}"]),
+    "both kinds of groups": ([("sluice:merge: {files: 10}", "¦sluice:merge: {files: 10, bytes: 5}")], ["not both"]),
+    "merge tree of single files": ([("sluice:merge: {files: 10}", "¦sluice:merge: {files: 1, tree: true}")], ["groups are of two files or more"]),
+    "merge tree by size": ([("sluice:merge: {files: 10}", "¦sluice:merge: {bytes: 10, tree: true}")], ["groups are of two files or more"]),
+    "merge tree with losses": ([("sluice:merge: {files: 10}", "sluice:boundary: {minimum: 0.5}\n    ¦sluice:merge: {files: 10, tree: true}")], ["every job must succeed"]),
+    "merge tree of two outputs": ([("    sluice:merge: {files: 10}", "    ¦sluice:merge: {files: 10, tree: true}"), ("    out: [joined]", "    out: [joined, log]"), ("        joined: stdout", "        joined: stdout\n        log: stderr")], ["it has 2 outputs"]),
+    "merge tree of something else": ([("    sluice:merge: {files: 10}", "    ¦sluice:merge: {files: 10, tree: true}"), ("        joined: stdout", "        joined: {type: int, outputBinding: {glob: x, outputEval: '$(self[0].size)'}}"), ("    type: File\n    outputSource", "    type: int\n    outputSource")], ["its output 'joined' is int"]),
+    "groups on a map step": ([("sluice:boundary: {minimum: 0.9}", "¦sluice:merge: {files: 3}")], ["groups are for steps that take a File[]"]),
+    "extension not there yet": ([("sluice:merge: {files: 10}", "¦sluice:device: gpu")], ["'sluice:device' is not supported yet"]),
+    "share of a GPU out of range": ([("sluice:boundary: {minimum: 0.9}", "sluice:gpu: {¦share: 1.5}")], ["less than or equal to 1, not 1.5"]),
+    "amount of a resource that is none": ([("sluice:boundary: {minimum: 0.9}", "sluice:resources: {¦licence: true}")], ["licence: is how much of it a job needs, not true"]),
+    "amount of a resource that is too small": ([("sluice:boundary: {minimum: 0.9}", "sluice:resources: {¦licence: 0}")], ["licence: input should be greater than or equal to 0.001"]),
+    "name of a resource": ([("sluice:boundary: {minimum: 0.9}", "sluice:resources: {¦9x: 1}")], ["'9x' begins with '9': a resource's or label's name"]),
+    "value of a label that is a number": ([("sluice:boundary: {minimum: 0.9}", "sluice:nodes: {¦site: 3}")], ["site: is the value that the nodes' label has, or a list of such, in text; not 3"]),
+    "no value of a label": ([("sluice:boundary: {minimum: 0.9}", "sluice:nodes: {¦site: []}")], ["a list of such, in text; not []"]),
+    "resources that are no mapping": ([("sluice:boundary: {minimum: 0.9}", "¦sluice:resources: 3")], ["is a mapping; sluice:resources: {licence: 1}"]),
+    "unknown key of a GPU": ([("sluice:boundary: {minimum: 0.9}", "sluice:gpu: {¦shares: 0.5}")], ["did you mean 'share'?"]),
+    "version of CUDA that is a number": ([CUDA, ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {¦cudaVersionMin: 11.4}\n  join")], ["a version in quotes, such as \"11.4\", not 11.4"]),
+    "compute capability that is a word": ([CUDA, ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {¦cudaComputeCapability: ['8.0', ampere]}\n  join")], ["not 'ampere'"]),
+    "no GPUs": ([CUDA, ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {¦cudaDeviceCountMin: 0}\n  join")], ["a number from 1 to 64, not 0"]),
+    "fewer GPUs than the least": ([CUDA, ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {cudaDeviceCountMin: 3, ¦cudaDeviceCountMax: 2}\n  join")], ["is fewer than 'cudaDeviceCountMin', 3"]),
+    "misspelt field of a CUDARequirement": ([CUDA, ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {¦cudaVersion: '11'}\n  join")], ["did you mean 'cudaVersionMin'?"]),
+    "share of several GPUs": ([CUDA, ("    out: [number]", "    out: [number]\n    ¦sluice:gpu: {share: 0.5}"), ("{timelimit: 10}\n  join", "{timelimit: 10}\n        cwltool:CUDARequirement: {cudaDeviceCountMin: 2}\n  join")], ["a share is of one GPU"]),
+    "batch of a merge": ([("sluice:merge: {files: 10}", "¦sluice:batch: {files: 10}")], ["batches are for steps that run their tool on each file"]),
+    "batch of nothing": ([("sluice:boundary: {minimum: 0.9}", "sluice:batch: {¦files: 0}")], ["greater than or equal to 1"]),
+    "namespace not declared": ([('  sluice: "urn:sluice:cwl:"', "  x: 'urn:x:'"), ("sluice:match", "¦sluice:match")], ["prefix 'sluice' is not declared"]),
+    "wrong condition": ([("detector: spd", "¦detector: {from: 1}")], ["{minimum, maximum} or {glob}"]),
+    "binding to no parameter": ([("doc: Counts", "sluice:bind: {¦limmit: run}\ndoc: Counts")], ["did you mean 'limit'?"]),
+    "binding to the data set": ([("doc: Counts", "sluice:bind: {¦frames: run}\ndoc: Counts")], ["'frames' is the data set"]),
+    "retention": ([("doc: Counts", "sluice:retention: {¦input: burn}\ndoc: Counts")], ["'delete' or 'keep'"]),
+    "priority": ([("doc: Counts", "¦sluice:priority: high\ndoc: Counts")], ["whole number"]),
+    "sandbox of a step": ([("sluice:boundary: {minimum: 0.9}", "¦sluice:sandbox: preferred")], ["'sluice:sandbox' is 'required', or left out"]),
+    "sandbox of all steps": ([("doc: Counts", "¦sluice:sandbox: true\ndoc: Counts")], ["'sluice:sandbox' is 'required', or left out"]),
+    "sandbox of a tool": ([("      baseCommand: cat", "      baseCommand: cat\n      ¦sluice:sandbox: required")], ["'sluice:sandbox' belongs to a step or the workflow, not here"]),
+    "unknown type": ([("limit:\n    type: int", "limit:\n    ¦type: intt")], ["there is no type 'intt'; did you mean 'int'?"]),
+    "unknown source": ([("frame: frames", "¦frame: framess")], ["no input 'framess' of the workflow; did you mean 'frames'?"]),
+    "unknown step": ([("parts: count/number", "¦parts: cuont/number")], ["there is no step 'cuont'; did you mean 'count'?"]),
+    "unknown output": ([("parts: count/number", "¦parts: count/numbers")], ["has no output 'numbers' in its 'out'; did you mean 'number'?"]),
+    "unknown output of the tool": (
+        [("out: [number]", "out: [¦numbr]"), ("parts: count/number", "¦parts: count/number")],
+        ["has no output 'numbr'; did you mean 'number'?", "has no output 'number' in its 'out'"],
+    ),
+    "unknown input of the tool": ([("      note: note", "      ¦notes: note")], ["has no input 'notes'; did you mean 'note'?"]),
+    "value that the tool needs": ([("    in:\n      frame: frames\n      limit: limit", "    ¦in:\n      frame: frames")], ["gives no value for 'limit'"]),
+    "types across a link": ([("limit:\n    type: int\n    default: 5", "limit: string"), ("limit: limit", "¦limit: limit")], ["takes int, and 'limit' is string"]),
+    "type of an output": ([("    type: File\n    outputSource", "    type: File[]\n    ¦outputSource")], ["output 'all' takes File[], and 'join/joined' is File: let the output be File;"]),
+    "no scatter": (
+        [("    scatter: frame\n", ""), ("frame: frames", "¦frame: frames"), ("parts: count", "¦parts: count")],
+        ["add 'scatter: frame' to run the tool on each file", "takes File[], and 'count/number' is File"],
+    ),
+    "scatter on a merge": (
+        [("  join:\n", "  join:\n    scatter: parts\n"), ("parts: count", "¦parts: count"), ("sluice:merge", "¦sluice:merge"), ("outputSource", "¦outputSource")],
+        ["takes File, and 'join/joined' is File[]", "leave 'scatter: parts' out", "groups are for steps"],
+    ),
+    "scatter over a parameter": ([("scatter: frame", "¦scatter: limit"), ("frame: frames", "¦frame: frames"), ("limit: limit", "¦limit: limit")], ["parameter 'limit' is int, which is no list", "takes File, and 'frames' is File[]", "takes int[], and 'limit' is int"]),
+    "default beside a data set": ([("parts: count/number", "parts: {source: count/number, ¦default: []}")], ["give the default to the tool's input instead"]),
+    "scatter over several": ([("scatter: frame", "¦scatter: [frame, limit]\n    scatterMethod: dotproduct"), ("limit: limit", "¦limit: limit")], ["which is no list: make it int[]", "takes int[]"]),
+    "scatter over nothing": ([("scatter: frame", "¦scatter: fram"), ("frame: frames", "¦frame: frames")], ["did you mean 'frame'?", "takes File, and 'frames' is File[]"]),
+    "scatter without its requirement": ([("requirements:\n  ScatterFeatureRequirement: {}\n", ""), ("scatter: frame", "¦scatter: frame")], ["ScatterFeatureRequirement"]),
+    "cycle": ([("  count:\n", "  ¦count:\n"), ("frame: frames", "¦frame: join/joined")], ["in a circle: count → join → count", "leave 'scatter: frame' out"]),
+    "no data set": ([("sluice:match", "¦sluice:match"), ("frames: File[]", "frames: string[]"), ("frame: frames", "¦frame: frames")], ["'sluice:match' is about the data set, and no input of the workflow is one: leave it out", "takes File[], and 'frames' is string[]"]),
+    "no data set, but a file": ([("sluice:match", "¦sluice:match"), ("frames: File[]", "frames: File"), ("frame: frames", "¦frame: frames")], ["let 'frames' be a list, with the first step scattered over it", "takes File[], and 'frames' is File"]),
+    "metadata of no data set": ([("sluice:match: {sluice:type: raw, detector: spd}", "sluice:bind: {¦note: name}\nsluice:require: {¦files: 2, ¦bytes: 2, ¦meta: {a: 1}, parameters: {limit: 5}}\nsluice:retention: {¦input: delete, logs: keep}"), ("frames: File[]", "frames: string[]"), ("        frame: {type: File,", "        frame: {type: string,")], ["'sluice:bind: note' is about the data set", "'sluice:require: files'", "'sluice:require: bytes'", "'sluice:require: meta'", "'sluice:retention: input'"]),
+    "two data sets": ([("  limit:\n    type: int\n    default: 5", "  limit: {¦type: 'File[]?'}"), ("limit: limit", "¦limit: limit")], ["a data set that each chain is given: its type is File[]", "takes int, and 'limit' is File[]?"]),
+    "groups of no data set": ([("      parts: count/number\n", ""), ("        parts: File[]\n", ""), ("      arguments: [$(inputs.parts)]\n", ""), ("sluice:merge", "¦sluice:merge")], ["step 'join' reads no data set, and runs once; groups are for steps"]),
+    "file within a record": ([("  note: string?", "  note:\n    ¦type: {type: record, fields: [{name: a, type: File}]}"), ("      note: note\n", "")], ["is a File, a Directory or a list of these"]),
+    "further directories that may not be given": ([("  note: string?", "  note:\n    ¦type: Directory[]?"), ("      note: note\n", "")], ["a data set that each chain is given: its type is Directory[]"]),
+    "folder with a default": ([("  note: string?", "  note: {type: Directory?, ¦default: {class: Directory, listing: []}}"), ("        note: string?", "        note: Directory?")], ["by default only a single file"]),
+    "files beside a file that comes by default": ([("  note: string?", "  note: {type: File?, secondaryFiles: [.a], ¦default: {class: File, contents: a}}"), ("        note: string?", "        note: File?")], ["by default only a single file, without others beside it"]),
+    "file by default among several": ([("  note: string?", "  note: {type: File, default: {class: File, contents: a}}"), ("        note: string?", "        note: File[]"), ("requirements:\n", "requirements:\n  MultipleInputFeatureRequirement: {}\n"), ("note: note\n", "note: {¦source: [note, count/number], linkMerge: merge_flattened}\n")], ["a parameter with a file as its default"]),
+    "asset with files beside it": ([("sluice:match", "sluice:bind: {note: asset:a}\nsluice:match"), ("  note: string?", "  note: {type: File, ¦secondaryFiles: [.idx]}"), ("        note: string?", "        note: File?")], ["whose files have none beside them"]),
+    "asset with a default": ([("sluice:match", "sluice:bind: {note: asset:a}\nsluice:match"), ("  note: string?", "  note: {type: File, ¦default: {class: File, contents: a}}"), ("        note: string?", "        note: File?")], ["bound to an asset: leave its default out"]),
+    "file with a default of no text": ([("  note: string?", "  note: {type: File?, ¦default: {class: File, basename: a}}"), ("        note: string?", "        note: File?")], ["is no file with its text"]),
+    "file bound to metadata": ([("  note: string?", "  note: File?"), ("        note: string?", "        note: File?"), ("sluice:match:", "sluice:bind: {¦note: note}\nsluice:match:")], ["'note' is a file; metadata can only be bound"]),
+    "file scattered over": ([("  note: string?", "  note: File"), ("    scatter: frame\n    in:\n      frame: frames", "    scatter: [frame, note]\n    scatterMethod: dotproduct\n    in:\n      ¦note: note\n      frame: frames"), ("        frame: {type: File, inp", "        note: File\n        frame: {type: File, inp"), ("        note: string?", "        note: File?")], ["takes File[], and 'note' is File"]),
+    "name taken as a type": ([("{type: int, inputBinding", "{¦type: limit, inputBinding")], ["there is no type 'limit'"]),
+    "requirements left empty": ([("  ScatterFeatureRequirement: {}\n", ""), ("requirements:", "¦requirements:"), ("scatter: frame", "¦scatter: frame")], ["'requirements' is empty", "ScatterFeatureRequirement"]),
+    "text in place of ports": ([("      inputs:\n        parts: File[]\n        note: string?", "      ¦inputs: |\n        - parts\n        - note"), ("parts: count", "¦parts: count"), ("note: note", "¦note: note")], ["has no input 'parts'", "has no input 'note'", "is not a list"]),
+    "wrong default": ([("    default: 5", "    ¦default: five")], ["must be of type int, not 'five'"]),
+    "missing tool": ([("    run:\n      class: CommandLineTool\n      baseCommand: cat", "    xrun:\n      class: CommandLineTool\n      baseCommand: cat"), ("  join:", "  ¦join:"), ("xrun", "¦xrun")], ["'run' is missing", "no field 'xrun' here"]),
+    "expression in a step": ([("limit: limit", "limit: {¦valueFrom: $(self)}")], ["add 'requirements: {StepInputExpressionRequirement: {}}'"]),
+    "several sources without the requirement": ([("parts: count/number", "parts: {¦source: [count/number, frames], linkMerge: merge_flattened}")], ["add 'requirements: {MultipleInputFeatureRequirement: {}}'"]),
+    "lists in a list": ([("parts: count/number", "parts: {¦source: [count/number, frames]}"), ("requirements:\n", "requirements:\n  MultipleInputFeatureRequirement: {}\n")], ["write 'linkMerge: merge_flattened'"]),
+    "one source in a list": ([("parts: count/number", "parts: {¦source: count/number, linkMerge: merge_nested}")], ["would be lists in a list"]),
+    "files and values": ([("parts: count/number", "parts: {¦source: [count/number, note], linkMerge: merge_flattened}"), ("requirements:\n", "requirements:\n  MultipleInputFeatureRequirement: {}\n")], ["joins data sets and parameters: 'note'"]),
+    "several parameters": ([("note: note\n", "note: {¦source: [note, limit], ¦pickValue: first_non_null}\n"), ("requirements:\n", "requirements:\n  MultipleInputFeatureRequirement: {}\n")], ["several parameters as its sources", "it is for data sets"]),
+    "nothing to choose from": ([("    outputSource: join/joined", "    outputSource: join/joined\n    ¦pickValue: first_non_null")], ["there is one source"]),
+    "one file of a data set": ([("    outputSource: join/joined", "    outputSource: count/number\n    ¦pickValue: first_non_null")], ["'count/number' is a whole data set: let a step before it choose"]),
+    "an output that joins data sets": ([("    type: File\n    outputSource: join/joined", "    type: 'File[]'\n    linkMerge: merge_flattened\n    ¦outputSource: [join/joined, count/number]")], ["output 'all' joins whole data sets"]),
+    "one of several lists where one file is taken": ([("    type: File\n    outputSource: join/joined", "    type: 'File[]'\n    ¦outputSource: [join/joined, join/joined]\n    pickValue: first_non_null")], ["output 'all' takes File[]"]),
+    "secondary files that nobody gives": ([("frame: {type: File,", "frame: {type: File, ¦secondaryFiles: [.idx],")], ["(.idx), and 'frames' does not say that it has any"]),
+    "secondary files of a parameter": ([("  note: string?", "  note:\n    type: string?\n    ¦secondaryFiles: [.idx]")], ["'note' is no File or File[]; files alone have secondaryFiles"]),
+    "secondary files of a parameter by an expression": ([("  note: string?", "  note:\n    type: File?\n    ¦secondaryFiles: [$(self.nameroot).idx]"), ("        note: string?", "        note: File?")], ["write patterns such as '.bai'"]),
+    "secondary files by an expression": ([("  frames: File[]", "  frames:\n    type: File[]\n    ¦secondaryFiles: [$(self.nameroot).idx]")], ["write patterns such as '.bai'"]),
+    "several files from a job": ([("joined: stdout", "joined: {type: 'File[]', outputBinding: {glob: '*'}}"), ("    outputSource", "    ¦outputSource")], ["takes File, and 'join/joined' is File[]"]),
+    "folder from a job": ([("joined: stdout", "joined: {type: Directory, outputBinding: {glob: d}}"), ("    outputSource", "    ¦outputSource")], ["takes File, and 'join/joined' is Directory"]),
+    "number from a job": ([("joined: stdout", "joined: {type: int, outputBinding: {glob: d}}"), ("    outputSource", "    ¦outputSource")], ["takes File, and 'join/joined' is int"]),
+    "output that is an input": ([("outputSource: join/joined", "¦outputSource: frames")], ["outputs come from steps"]),
+    "same output twice": ([("outputs:\n  all:", "outputs:\n  first: {type: File, outputSource: join/joined}\n  all:"), ("    outputSource: join", "    ¦outputSource: join")], ["are the same data set"]),
+    "key twice": ([("    out: [number]", "    out: [number]\n    ¦out: [number]")], ["'out' stands twice here; the first is in line 25"]),
+    "container built on the node": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        DockerRequirement: {dockerImageId: x, ¦dockerFile: FROM debian}\n  join")], ["'dockerFile' of step 'count' is not supported: put the image into a registry"]),
+    "container from a file": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        DockerRequirement: {dockerImageId: x, ¦dockerLoad: x.tar}\n  join")], ["'dockerLoad' of step 'count' is not supported"]),
+    "container from a folder tree": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        DockerRequirement: {dockerImageId: x, ¦dockerImport: x.tar}\n  join")], ["'dockerImport' of step 'count' is not supported"]),
+    "container of no image": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ¦DockerRequirement: {dockerOutputDirectory: /out}\n  join")], ["names no image: write 'dockerPull'"]),
+    "image that is an option": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        DockerRequirement: {¦dockerPull: --privileged}\n  join")], ["'dockerPull' is no name of an image: '--privileged'"]),
+    "image that is a URL": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        DockerRequirement: {¦dockerImageId: 'docker://debian'}\n  join")], ["is no name of an image"]),
+    "outputs at a relative path": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        DockerRequirement: {dockerPull: x, ¦dockerOutputDirectory: out}\n  join")], ["is an absolute path, not 'out'"]),
+    "secrets of a tool": ([("$namespaces:", "$namespaces:\n  cwltool: 'http://commonwl.org/cwltool#'"), ("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n      hints:\n        ¦cwltool:Secrets: {secrets: [limit]}\n  join")], ["'cwltool:Secrets' names 'limit', whose value is not secret"]),
+    "several processes of a step": ([("$namespaces:", "$namespaces:\n  cwltool: 'http://commonwl.org/cwltool#'"), ("  join:\n", "  join:\n    hints: [¦{class: cwltool:MPIRequirement, processes: 2}]\n")], ["'cwltool:MPIRequirement' is not supported, as a hint neither"]),
+    "unknown requirement": ([("ToolTimeLimit: {timelimit: 10}\n  join", "¦ToolTimeLimt: {timelimit: 10}\n  join")], ["did you mean 'ToolTimeLimit'?"]),
+    "negative amount": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ResourceRequirement: {¦ramMin: -1}\n  join")], ["must be greater than 0"]),
+    "infinite amount": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n        ResourceRequirement: {ramMin: ¦1e999}\n  join")], ["no number that can be worked with"]),
+    "more than there is": ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {¦timelimit: 10000000000}\n  join")], ["at most 1000000000 s"]),
+    "value of the wrong type": ([("baseCommand: cat", "baseCommand: cat\n      successCodes: [0, ¦x]")], ["is not int"]),
+    "import": ([("inputs:\n        parts: File[]", "inputs:\n        parts: {¦$import: types.yml}")], ["reads another file"]),
+    "file outside": ([("note: string?\n      outputs", "note: string?\n        extra: {type: File, default: {class: File, ¦location: /etc/passwd}}\n      outputs")], ["outside this text"]),
+    "unknown version": ([("cwlVersion", "¦cwlVersion"), ("v1.2", "v3.0")], ["'v3.0' is not supported"]),
+    "namespaces that are none": ([("\n  sluice: \"urn:sluice:cwl:\"", " 5"), ("$namespaces", "¦$namespaces"), ("sluice:match", "¦sluice:match")], ["maps prefixes", "is not declared"]),
+    "no version": ([("cwlVersion: v1.2\nclass", "¦class")], ["there is no 'cwlVersion'"]),
+    "no class": ([("cwlVersion: v1.2\nclass: Workflow", "¦cwlVersion: v1.2")], ["there is no 'class'"]),
+    "misspelt class": ([("class: Workflow", "¦class: Worklfow")], ["did you mean 'Workflow'?"]),
+    "tool alone": ([("class: Workflow", "¦class: CommandLineTool")], ["not a CommandLineTool"]),
+    "not YAML": ([("doc: Counts and joins.\n$namespaces:", "doc: [Counts\n$namespaces¦:")], ["not YAML"]),
+    "name that cannot be used": ([("  note: string?", "  ¦no te: string?"), ("      note: note\n", "")], ["'no te' cannot be used"]),
+    "list of names with a duplicate": ([("out: [number]", "out: [number, ¦number]")], ["two outputs of step 'count' named 'number'"]),
+    "many at once": (
+        [("sluice:boundary", "¦sluice:bondary"), ("frame: frames", "¦frame: framess"), ("baseCommand: cat", "¦baseComand: cat"), ("    default: 5", "    ¦default: x")],
+        ["the default of parameter 'limit'", "'framess'", "'sluice:bondary'", "'baseComand'"],
+    ),
+}  # fmt: skip
+
+
+#: Errors in steps that read several data sets.
+GRAPH_CASES: dict[str, tuple[Edits, list[str]]] = {
+    "every pair, nested, and read": (
+        [
+            ("scatterMethod: dotproduct", "scatterMethod: nested_crossproduct"),
+            ("{marked: mark/marked, t", "{¦marked: mark/marked, t"),
+            (
+                'both: {type: "File[]", outputSource: mark/marked}',
+                "both: {type: {type: array, items: {type: array, items: File}}, outputSource: mark/marked}",
+            ),
+        ],
+        ["lists in lists, which step 'mark' gives as a nested_crossproduct"],
+    ),
+    "a method that there is not": (
+        [("scatterMethod: dotproduct", "¦scatterMethod: zip")],
+        ["write 'scatterMethod: dotproduct'"],
+    ),
+    "pairs without a method": (
+        [
+            (
+                "    scatter: [before, after]\n    scatterMethod: dotproduct",
+                "    ¦scatter: [before, after]",
+            )
+        ],
+        ["write 'scatterMethod: dotproduct'"],
+    ),
+    "one file of several": (
+        [
+            ("class: Workflow\n", 'class: Workflow\n$namespaces: {sluice: "urn:sluice:cwl:"}\n'),
+            ("    out: [sum]", "    out: [sum]\n    sluice:merge: {files: 2}"),
+            ("{total: total/sum, b", "{¦total: total/sum, b"),
+            ("total: total/sum}", "¦total: total/sum}"),
+        ],
+        ["step 'mark' takes one file at 'total'", "step 'report' takes one file at 'total'"],
+    ),
+    "pairs put together in another order": (
+        [
+            (
+                "ScatterFeatureRequirement: {}",
+                "{ScatterFeatureRequirement: {}, MultipleInputFeatureRequirement: {}}",
+            ),
+            ("before: texts", "before: {source: [texts, total/sum], linkMerge: merge_flattened}"),
+            (
+                "after: upper/big",
+                "after: {¦source: [total/sum, upper/big], linkMerge: merge_flattened}",
+            ),
+        ],
+        ["not put together of the same data sets in the same order"],
+    ),
+    "two that wait for each other": (
+        [("  total:\n", "  ¦total:\n"), ("parts: upper/big", "parts: mark/marked")],
+        ["in a circle: total → mark → total"],
+    ),
+}
+
+
+#: Errors in a step that runs a nested workflow.
+NESTED_CASES: dict[str, tuple[Edits, list[str]]] = {
+    "workflow without its requirement": (
+        [
+            (", SubworkflowFeatureRequirement: {}", ""),
+            ("    run:\n      class: Workflow", "    ¦run:\n      class: Workflow"),
+        ],
+        ["SubworkflowFeatureRequirement"],
+    ),
+    "container inside": (
+        [("envDef: {LC_ALL: C}}, ", "envDef: {LC_ALL: C}}, DockerRequirement: {¦dockerLoad: x}, ")],
+        ["'dockerLoad' of step 'clean' is not supported"],
+    ),
+    "tool inside that is a file": (
+        [
+            (
+                "          out: [sorted]\n          run:",
+                "          out: [sorted]\n          ¦run: sort.cwl\n          hints:",
+            ),
+            (
+                "            class: CommandLineTool\n            baseCommand: [sort, -r]\n            inputs: {text: {type: File, inputBinding: {}}}\n            outputs: {sorted: stdout}\n            stdout: sorted.txt\n            requirements: {EnvVarRequirement: {envDef: {LC_ALL: C}}, ToolTimeLimit: {timelimit: 60}}\n",
+                "            ToolTimeLimit: {timelimit: 60}\n",
+            ),
+        ],
+        ["'sort.cwl' of step 'sort' is another file"],
+    ),
+    "field of ours inside": (
+        [
+            (
+                "requirements: {Scatter",
+                '$namespaces: {sluice: "urn:sluice:cwl:"}\nrequirements: {Scatter',
+            ),
+            (
+                "          in: {text: text}\n",
+                "          in: {text: text}\n          ¦sluice:rank: 2\n",
+            ),
+        ],
+        ["sluice:rank"],
+    ),
+    "requirement inside that is not known": (
+        [("envDef: {LC_ALL: C}}, ", "envDef: {LC_ALL: C}}, ¦ToolTimeLimt: {timelimit: 1}, ")],
+        ["did you mean 'ToolTimeLimit'?"],
+    ),
+}
+TEXTS = {
+    **dict.fromkeys(CASES, LINEAR),
+    **dict.fromkeys(GRAPH_CASES, GRAPH),
+    **dict.fromkeys(
+        NESTED_CASES,
+        (Path(__file__).parents[3] / "differential" / "templates" / "nested.cwl").read_text(),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_error_is_reported_with_its_place(case: str) -> None:
+    edits, messages = {**CASES, **GRAPH_CASES, **NESTED_CASES}[case]
+    text, places = unmarked(edited(*edits, text=TEXTS[case]))
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is None
+    found = [(error.line, error.column) for error in compiled.errors]
+    assert found == places, "\n".join(map(str, compiled.errors))
+    for error, part in zip(compiled.errors, messages, strict=True):
+        assert part in error.message
+        assert error.file == "workflow.cwl"
+
+
+@pytest.mark.parametrize(
+    ("edits", "message"),
+    [
+        ([("  note: string?", "  ¦note: string?"), ("      note: note\n", "")], "'note' is never used"),
+        ([("  count:\n", "  ¦count:\n"), ("      requirements:\n        ToolTimeLimit: {timelimit: 10}\n  join", "  join")], "has no time limit"),
+        ([("        parts: File[]\n", "        parts: {type: 'File[]', ¦inputBinding: {}}\n")], "takes minutes for thousands of files"),
+        ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n      hints:\n        ¦DockerRequirement: {dockerPull: x}\n  join")], "is a hint"),
+        ([("ToolTimeLimit: {timelimit: 10}\n  join", "ToolTimeLimit: {timelimit: 10}\n      hints:\n        DockerRequirement: {dockerImageId: x, ¦dockerFile: FROM x}\n  join")], "'dockerFile' of step 'count' is not supported"),
+        ([("{timelimit: 10}\n  join", "{timelimit: 10}\n        ResourceRequirement: {¦ramMin: $(inputs.limit)}\n  join")], "is an expression"),
+        ([("    type: int\n    default: 5", "    type: int?"), ("limit: limit", "¦limit: limit")], "takes int, and 'limit' is int?"),
+        ([("        joined: stdout", "        ¦joined: File")], "is File without outputBinding: a job fails unless its tool writes a cwl.output.json"),
+        ([("        joined: stdout", "        joined: {type: File, outputBinding: {glob: x}}\n        ¦more: File[]\n        note: string\n        left: File?\n        kept: {type: {type: record, fields: {f: {type: File, outputBinding: {glob: x}}}}}")], "is File[] without outputBinding"),
+        ([("arguments: [$(inputs.parts)]", "arguments: [{valueFrom: $(inputs.parts), ¦shellQuote: false}]")], "has no effect in the tool of step 'join', which is not run by a shell"),
+        ([("inputBinding: {position: 1}", "inputBinding: {position: 1, ¦shellQuote: false}")], "add 'ShellCommandRequirement: {}' to its requirements"),
+        ([("requirements:\n  Scatter", "hints:\n  ¦acme:Fast: {}\nrequirements:\n  Scatter")], "'acme:Fast' is not known here"),
+    ],
+)  # fmt: skip
+def test_legal_but_harmful_template_gives_a_warning(edits: Edits, message: str) -> None:
+    text, places = unmarked(edited(*edits))
+    compiled = compile_template(text, name="t")
+    assert compiled.plan is not None, compiled.errors
+    assert [(warning.line, warning.column) for warning in compiled.warnings] == places
+    assert message in compiled.warnings[0].message
+
+
+def test_workflow_may_require_the_shell_for_its_tools() -> None:
+    unquoted = ("inputBinding: {position: 1}", "inputBinding: {position: 1, shellQuote: false}")
+    assert (
+        compile_template(
+            edited(unquoted, ("  Scatter", "  ShellCommandRequirement: {}\n  Scatter")), name="t"
+        ).findings
+        == []
+    )
+
+
+def test_sample_template_has_no_findings() -> None:
+    assert compile_template(LINEAR, name="t").findings == []
