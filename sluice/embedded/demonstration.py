@@ -1,6 +1,8 @@
 """Parts that all demonstrations share: an exclusive folder and a system of its own."""
 
+import os
 import shutil
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -54,11 +56,14 @@ def demonstration_system(
 ) -> Iterator[str]:
     """Start a system in the folder of a demonstration and yield its address.
 
+    Its pilots find the programs of this installation first, whichever environment is activated.
     It is stopped at the end unless ``keep`` is set.
 
     Raises:
         OSError: The system does not start, or none of its pilots does.
     """
+    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    settings = {"PATH": programs, **settings}
     running = start_detached(Home(folder / SYSTEM), [*options], ours=not keep, settings=settings)
     try:
         require_pilots(running.url)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -283,7 +282,6 @@ def _system(arguments: argparse.Namespace, folder: Path) -> Iterator[str]:
 
 
 def _run(arguments: argparse.Namespace, folder: Path) -> int:
-    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     started = time.monotonic()
     with (
         small_web(folder / "web", arguments.sites, arguments.seed) as web,

@@ -113,9 +113,7 @@ def _in_own_system(
     arguments: argparse.Namespace, folder: Path, plans: Sequence[PlannedVolume]
 ) -> int:
     options = ["--port", str(arguments.port), "--pilots", "2"]
-    programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    settings = {"PATH": programs}
-    with demonstration_system(folder, options, keep=arguments.keep, settings=settings) as url:
+    with demonstration_system(folder, options, keep=arguments.keep) as url:
         out.print(f"Sluice is up at {url}")
         started = time.monotonic()
         volumes = asyncio.run(_demo(url, folder, plans))
