@@ -110,7 +110,7 @@ def _is_log(call: ast.expr) -> bool:
     return ast.unparse(call).startswith("log.")
 
 
-def tests_of(package: str) -> list[str]:
+def folders_with_tests(package: str) -> list[str]:
     """Return the folders with the fast tests of a package.
 
     Raises:
@@ -130,7 +130,7 @@ def tests_of(package: str) -> list[str]:
 
 def check(package: str, *, seed: int, changes: int, minutes: float) -> tuple[int, int]:
     """Return how many changes tests have found, and how many were tried in the time."""
-    tests = tests_of(package)
+    tests = folders_with_tests(package)
     chosen = choose(package, seed=seed, changes=changes)
     print(f"{package}: {len(chosen)} changes, seed {seed}, {' '.join(tests)}")
     found = tried = 0

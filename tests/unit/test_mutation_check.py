@@ -1,0 +1,45 @@
+"""The changes that ``scripts/mutation_check.py`` makes are valid Python and can be repeated."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from scripts.mutation_check import ROOT, changes_of, choose, folders_with_tests
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = 'ä' + x if x < 1 else 2\n", ["(not (x < 1))", "2", "3"]),
+        ("a and not b\n", ["(a or not b)"]),
+        ("save(x, fast=True)\n", ["pass", "False"]),
+        ("await save(x)\n", ["pass"]),
+        ("raise ValueError(f'{n} of {3}')\n", ["pass"]),
+        ("n += 1\n", ["pass", "2"]),
+        ("log.info('saved')\n", []),
+        ("@frozen(True)\ndef f(x: 'L[1]') -> 'L[2]': ...\n", []),
+    ],
+)
+def test_comparisons_constants_and_statements_are_changed(before: str, after: list[str]) -> None:
+    changes = list(changes_of(Path("x.py"), before.encode()))
+    assert [change.text for change in changes] == after
+    for change in changes:
+        changed = change.applied_to(before.encode()).decode()
+        assert changed != before
+        ast.parse(changed)
+
+
+def test_same_seed_chooses_the_same_changes() -> None:
+    chosen = choose("wms", seed=1, changes=10)
+    assert chosen == choose("wms", seed=1, changes=10)
+    assert chosen != choose("wms", seed=2, changes=10)
+    for change in chosen:
+        ast.parse(change.applied_to((ROOT / change.path).read_bytes()))
+
+
+def test_package_has_the_tests_of_its_name_or_of_its_service() -> None:
+    assert folders_with_tests("wfms/chains") == ["tests/unit/wfms/chains", "tests/integration/wfms"]
+    assert "tests/contract" in folders_with_tests("sluice/contracts")
+    with pytest.raises(SystemExit, match="no folder of tests/unit or tests/integration"):
+        folders_with_tests("nobody/knows")
