@@ -1,4 +1,4 @@
-"""Every test is in ``make test`` or ``make test-long``, and a long test says why it is long.
+"""Every test is run by a target of the Makefile, and a long test says why it is long.
 
 ``make test-long`` has tests whose property a cheaper test also checks, tests of the tests, and
 tests with random examples again, on many more examples. No invariant of the architecture is tested
@@ -17,6 +17,12 @@ from tests.architecture.sources import ROOT, Source, sources
 def test_make_test_long_runs_the_tests_that_make_test_leaves_out() -> None:
     assert '-m "not long" $(PYTEST_ARGS)' in _recipe("test")
     assert '-m "long or hypothesis"' in _recipe("test-long")
+
+
+def test_make_test_packs_runs_the_tests_that_make_test_ignores() -> None:
+    assert "$(addprefix --ignore=,$(PACK_TESTS))" in _recipe("test")
+    assert '-m "not long" $(PYTEST_ARGS) $(PACK_TESTS)' in _recipe("test-packs")
+    assert _recipe("test-long").startswith("test-long: install test-packs ")
 
 
 def _recipe(target: str) -> str:
