@@ -76,7 +76,7 @@ def _parts() -> list[Any]:
 
 
 @pytest.mark.parametrize("operation", _parts())
-@settings(max_examples=examples(4), suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(2), suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_answers_conform_to_the_openapi_document(
     scene: Scene, operation: str, data: st.DataObject

@@ -58,7 +58,16 @@ def _cases(*, contained: bool) -> list[Any]:
         for way in attack.ways
         if (way in _CONTAINERS) == contained
     ]
-    return [pytest.param(attack, way, id=f"{attack.name}, {way}") for attack, way in pairs]
+    again = pytest.mark.long("each attack fails in a container, and in an inner workflow")
+    return [
+        pytest.param(
+            attack,
+            way,
+            id=f"{attack.name}, {way}",
+            marks=[again] if way == INNER_CONTAINER else [],
+        )
+        for attack, way in pairs
+    ]
 
 
 @pytest.mark.parametrize(("attack", "way"), _cases(contained=False))

@@ -62,7 +62,16 @@ def test_attack_succeeds_without_a_sandbox(
     assert succeeded, said
 
 
-@pytest.mark.parametrize(("attack", "inside"), cases(ATTACKS))
+@pytest.mark.parametrize(
+    ("attack", "inside"),
+    [
+        *cases([attack for attack in ATTACKS if attack.shares_its_job]),
+        *cases(
+            [attack for attack in ATTACKS if not attack.shares_its_job],
+            inside=[pytest.mark.long("each fails alone, and those that share a job in a workflow")],
+        ),
+    ],
+)
 def test_attack_fails_in_the_sandbox(
     attack: Attack, *, inside: bool, in_the_sandbox: AttackedSlot
 ) -> None:
