@@ -4,9 +4,9 @@ import pytest
 
 from tests.attacks.access.two_groups import Belongings, Member, member, work_of
 from tests.e2e.systems import LiveSystem, live_system
-from tests.unit.pilot.conftest import root, runner
+from tests.unit.pilot.conftest import root, runner, slot_server
 
-__all__ = ["root", "runner"]
+__all__ = ["root", "runner", "slot_server"]
 
 
 @pytest.fixture(scope="module")

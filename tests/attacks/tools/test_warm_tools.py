@@ -19,11 +19,18 @@ from tests.unit.pilot.sandboxes import found_sandbox
 from tests.unit.pilot.slot_runner import Runner
 
 
-@pytest.fixture
-def jobs(tmp_path: Path) -> Iterator[Jobs]:
-    runner = Runner(tmp_path / "pilot", settings={"sandbox": found_sandbox()})
-    yield Jobs(runner, tmp_path)
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    runner = Runner(tmp_path_factory.mktemp("pilot"), settings={"sandbox": found_sandbox()})
+    yield runner
     runner.close()
+
+
+@pytest.fixture
+def jobs(server: Runner, tmp_path: Path) -> Iterator[Jobs]:
+    """Yield jobs of a slot without warm workers."""
+    yield Jobs(server, tmp_path)
+    server.replace_slot()
 
 
 @pytest.fixture(scope="module")

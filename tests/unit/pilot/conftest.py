@@ -2,7 +2,6 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.unit.pilot.slot_runner import Runner
@@ -17,9 +16,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in left]
 
 
-@pytest.fixture(scope="module")
-def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
-    """Start a slot with a secret in its environment that no tool may see."""
+@pytest.fixture(scope="session")
+def slot_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    """Start a server of slots with a secret in its environment that no tool may see."""
     runner = Runner(
         tmp_path_factory.mktemp("pilot"),
         environment={"SLUICE_SECRET": "hush", "PYTHONPATH": str(Path.cwd())},
@@ -28,15 +27,14 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
     runner.close()
 
 
+@pytest.fixture(scope="module")
+def runner(slot_server: Runner) -> Iterator[Runner]:
+    """Yield a slot of its own for each module."""
+    yield slot_server
+    slot_server.replace_slot()
+
+
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """Return the folder of the storages of the test."""
     return tmp_path / "store"
-
-
-def gone(pid: int) -> bool:
-    """Return whether the process has ended. A zombie counts as ended."""
-    try:
-        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return True

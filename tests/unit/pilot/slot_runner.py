@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from pilot.domain.model import StopReason
 from pilot.folders.run_folder import RunFolder
 from pilot.runner.protocol import (
@@ -30,6 +32,15 @@ from pilot.runner.protocol import (
 )
 from sluice.contracts.pilots.pilots import AttemptReport, LeasedJob, PilotTask
 from tests.unit.pilot.sandboxes import sandbox_everywhere
+from tests.waiting import wait_until
+
+
+def gone(pid: int) -> bool:
+    """Return whether the process has ended. A zombie counts as ended."""
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 @dataclass
@@ -82,6 +93,12 @@ class Runner:
         frame = self._receive()
         assert isinstance(frame, ReadyFrame)
         self.slot_pid = frame.pid
+
+    def replace_slot(self) -> None:
+        """End the process of the slot, and fork another one that has no tasks and warm workers."""
+        self.connection.close()
+        wait_until(lambda: gone(self.slot_pid), what="the slot ends")
+        self.open_slot()
 
     def submit(self, task: PilotTask, *jobs: LeasedJob, **more: Any) -> None:
         """Send jobs to the slot. ``more`` has further fields of the frame of each job."""

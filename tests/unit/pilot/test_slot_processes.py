@@ -23,7 +23,7 @@ from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.pilots import Command, HeartbeatAnswer, JobToken, Lease
 from sluice.scheduling.fit import NodeCapacity
 from tests.unit.pilot.builders import SHA, input_file, job, leftovers, no_secrets, task, tool
-from tests.unit.pilot.conftest import gone
+from tests.unit.pilot.slot_runner import gone
 from tests.waiting import Gate, eventually
 
 

@@ -20,10 +20,9 @@ from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from tests.needs import ROOT_RIGHTS, TUNNELS
 from tests.unit.pilot.attempts import log_of, run
 from tests.unit.pilot.builders import input_file, task, tool
-from tests.unit.pilot.conftest import gone
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.sandboxes import found_sandbox
-from tests.unit.pilot.slot_runner import Runner
+from tests.unit.pilot.slot_runner import Runner, gone
 from tests.waiting import wait_until
 
 #: Tries to connect to each of its arguments.

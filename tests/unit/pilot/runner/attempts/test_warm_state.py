@@ -14,13 +14,21 @@ from sluice.contracts.pilots.pilots import PilotTask
 from tests.unit.pilot.builders import input_file, task
 from tests.unit.pilot.isolation import slot_behind
 from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs
+from tests.unit.pilot.slot_runner import Runner
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    runner = slot_behind("open", tmp_path_factory.mktemp("pilot"))
+    yield runner
+    runner.close()
 
 
 @pytest.fixture
-def jobs(tmp_path: Path) -> Iterator[Jobs]:
-    runner = slot_behind("open", tmp_path / "pilot")
-    yield Jobs(runner, tmp_path)
-    runner.close()
+def jobs(server: Runner, tmp_path: Path) -> Iterator[Jobs]:
+    """Yield jobs of a slot without warm workers."""
+    yield Jobs(server, tmp_path)
+    server.replace_slot()
 
 
 def laid_out(jobs: Jobs, *listing: Any) -> PilotTask:

@@ -52,16 +52,16 @@ for line in sys.stdin:
 NUMBER = "print(len(served))"
 
 
-@pytest.fixture(params=WAYS)
+@pytest.fixture(scope="module", params=WAYS)
 def isolation(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 
 
-@pytest.fixture
-def runner(tmp_path: Path, isolation: str) -> Iterator[Runner]:
-    """Start a slot whose folders its user can enter."""
+@pytest.fixture(scope="module")
+def server(isolation: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Runner]:
+    """Start a server of slots whose folders their user can enter."""
     with slot_users.open_folder() as reachable:
-        folder = reachable if isolation == "user" else tmp_path
+        folder = reachable if isolation == "user" else tmp_path_factory.mktemp("slots")
         runner = slot_behind(isolation, folder / "pilot")
         yield runner
         runner.close()
@@ -71,9 +71,7 @@ class Jobs:
     """Run jobs of one warm tool."""
 
     def __init__(self, runner: Runner, root: Path) -> None:
-        self.runner = runner
-        self.root = root
-        self.number = 0
+        self.runner, self.root, self.number = runner, root, 0
 
     def task(
         self, *, warm: Warm | None = None, resources: Resources | None = None, **fields: Any
@@ -104,8 +102,10 @@ def text_of(report: AttemptReport) -> str:
 
 
 @pytest.fixture
-def jobs(runner: Runner, tmp_path: Path) -> Jobs:
-    return Jobs(runner, tmp_path)
+def jobs(server: Runner, tmp_path: Path) -> Iterator[Jobs]:
+    """Yield jobs of a slot without warm workers."""
+    yield Jobs(server, tmp_path)
+    server.replace_slot()
 
 
 def raw(jobs: Jobs, code: str, **resources: Any) -> PilotTask:
@@ -335,6 +335,7 @@ def test_canceled_job_ends_the_warm_worker(jobs: Jobs) -> None:
 def elsewhere() -> Iterator[Path]:
     """Return a folder on another file system than the storages."""
     with TemporaryDirectory(dir="/dev/shm") as folder:
+        Path(folder).chmod(0o711)
         yield Path(folder)
 
 
@@ -342,7 +343,6 @@ def test_warm_worker_can_read_only_the_large_inputs_of_its_job(
     elsewhere: Path, tmp_path: Path, isolation: str
 ) -> None:
     """Large inputs are not copied. The worker reads the files of the storage."""
-    elsewhere.chmod(0o711)
     runner = slot_behind(isolation, elsewhere / "pilot")
     try:
         with TemporaryDirectory(dir="/tmp") as storages:
@@ -354,10 +354,9 @@ def test_warm_worker_can_read_only_the_large_inputs_of_its_job(
 
 def _see_large_inputs(jobs: Jobs, storages: Path) -> None:
     of = jobs.task()
-    size = MAX_COPIED + 1
 
     def large(name: str, code: str) -> InputFile:
-        data = code.encode().ljust(size, b"\n")
+        data = code.encode().ljust(MAX_COPIED + 1, b"\n")
         return input_file(storages / "storage" / name / f"{name}.txt", data=data)
 
     code = (
@@ -385,12 +384,14 @@ def _see_large_inputs(jobs: Jobs, storages: Path) -> None:
         assert [text[0] for text in said] == ["1", "2"]
 
 
-def test_slot_that_ends_leaves_no_processes(jobs: Jobs) -> None:
-    of = jobs.task()
-    jobs.said(of, "os.environ['MARK'] = 'x'; print(1)")
-    slot = jobs.runner.slot_pid
-    jobs.runner.hang_up()
-    jobs.runner.server.wait(20)
+def test_slot_that_ends_leaves_no_processes(
+    elsewhere: Path, tmp_path: Path, isolation: str
+) -> None:
+    runner = slot_behind(isolation, elsewhere / "pilot")
+    jobs = Jobs(runner, tmp_path)
+    jobs.said(jobs.task(), "os.environ['MARK'] = 'x'; print(1)")
+    slot = runner.slot_pid
+    runner.close()
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             parent = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]

@@ -16,10 +16,9 @@ from tests.processes import command_of, running_with
 from tests.unit.pilot import attempts
 from tests.unit.pilot.attempts import failed, log_of, run
 from tests.unit.pilot.builders import input_file, job, output, task, tool
-from tests.unit.pilot.conftest import gone
 from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
 from tests.unit.pilot.sandboxes import found_sandbox
-from tests.unit.pilot.slot_runner import Runner
+from tests.unit.pilot.slot_runner import Runner, gone
 from tests.waiting import wait_until
 
 #: A word in the command lines of tools that wait.
