@@ -1,9 +1,11 @@
 """The context of the use cases of the operator service."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import httpx
+from limits.aio.storage import MemoryStorage
+from limits.aio.strategies import MovingWindowRateLimiter
 
 from sluice.clients.ask import AskClient
 from sluice.clients.audit import AuditClient
@@ -14,7 +16,6 @@ from sluice.clients.wms import WmsClient
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.queue_admin import QueueAdmin
 from sluice.servicekit.sealing import Sealer
-from wfms.operator.identity.usecases.device_login import DeviceLogins
 from wfms.operator.identity.usecases.known_people import AccountAuthenticator
 from wfms.operator.identity.usecases.passwords import Passwords
 from wfms.operator.identity.usecases.sign_in import PasswordSignIn
@@ -36,6 +37,7 @@ class OperatorContext:
         file_preview: Maximum bytes of a file that are shown.
         asset_storage: The name of the storage for assets; empty for any.
         client_lease: The duration of a client lease, in seconds.
+        device_login_tries: The counters of rate limits of device logins, of this instance alone.
     """
 
     database: Database
@@ -50,7 +52,6 @@ class OperatorContext:
     people: AccountAuthenticator
     passwords: Passwords
     password_sign_in: PasswordSignIn
-    logins: DeviceLogins
     others: Mapping[str, httpx.AsyncClient]
     audits: Mapping[str, AuditClient]
     files: httpx.AsyncClient
@@ -59,3 +60,6 @@ class OperatorContext:
     file_preview: int
     asset_storage: str
     client_lease: float
+    device_login_tries: MovingWindowRateLimiter = field(
+        default_factory=lambda: MovingWindowRateLimiter(MemoryStorage())
+    )

@@ -31,7 +31,6 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.gateway.api.app import create_application
 from wfms.operator.gauges import declare_gauges
 from wfms.operator.http.bridge import Bridge
-from wfms.operator.identity.usecases.device_login import DeviceLogins
 from wfms.operator.identity.usecases.known_people import AccountAuthenticator
 from wfms.operator.identity.usecases.openid_provider import OpenIdProvider
 from wfms.operator.identity.usecases.passwords import Passwords
@@ -114,7 +113,6 @@ def make_context(
         people=AccountAuthenticator(database, sign_in, _own_token(settings)),
         passwords=passwords,
         password_sign_in=sign_in,
-        logins=DeviceLogins(database),
         others=others,
         audits={service: AuditClient(http) for service, http in others.items()},
         files=links.http("dms", streams=True),

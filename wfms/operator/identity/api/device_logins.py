@@ -11,6 +11,7 @@ from sluice.servicekit.access.policy import Other, policy
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route
 from wfms.operator.identity.domain.errors import TooManyCodes
+from wfms.operator.identity.usecases.device_login import begin_device_login, take_device_token
 
 #: The caller is not signed in yet.
 EVERYBODY = policy(Other.EVERYBODY)
@@ -20,7 +21,7 @@ class DeviceLoginRoutes:
     """The routes of the device authorization grant (RFC 8628)."""
 
     def __init__(self, context: OperatorContext) -> None:
-        self._logins = context.logins
+        self._context = context
 
     def routes(self) -> list[Route]:
         """Return the declarations of the routes."""
@@ -36,8 +37,8 @@ class DeviceLoginRoutes:
 
     async def begin(self, body: NewDeviceLogin) -> DeviceLogin:
         """Begin a sign-in."""
-        return await self._logins.begin(body)
+        return await begin_device_login(self._context, body)
 
     async def take(self, body: DeviceQuestion) -> DeviceAnswer:
         """Return the token of an approved sign-in, only once."""
-        return await self._logins.take(body.device_code.get_secret_value())
+        return await take_device_token(self._context, body.device_code.get_secret_value())

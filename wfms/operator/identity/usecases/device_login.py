@@ -7,8 +7,6 @@ from datetime import timedelta
 
 import structlog
 from limits import RateLimitItem, RateLimitItemPerMinute
-from limits.aio.storage import MemoryStorage
-from limits.aio.strategies import MovingWindowRateLimiter
 from pydantic import SecretStr
 
 from sluice.contracts.access.access import Role
@@ -25,7 +23,8 @@ from sluice.contracts.access.people import NewToken
 from sluice.servicekit.access.principal import Person
 from sluice.servicekit.audit.request import remote_now, tell
 from sluice.servicekit.audit.rows import note_told
-from sluice.servicekit.database import Connection, Database
+from sluice.servicekit.database import Connection
+from wfms.operator.context import OperatorContext
 from wfms.operator.identity.db import device_logins
 from wfms.operator.identity.db.device_logins import DeviceLoginRow
 from wfms.operator.identity.db.people import person_called
@@ -51,116 +50,113 @@ _EVERYBODY = "everybody"
 log = structlog.get_logger(__name__)
 
 
-class DeviceLogins:
-    """Logins of commands that a person allows in a browser.
+async def begin_device_login(context: OperatorContext, new: NewDeviceLogin) -> DeviceLogin:
+    """Start a device login, which waits for ten minutes.
 
-    The rate limits are counted in the memory of this process, so each instance counts separately.
+    Raises:
+        TooManyCodes: A rate limit is exceeded.
     """
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._tries = MovingWindowRateLimiter(MemoryStorage())
-
-    async def begin(self, new: NewDeviceLogin) -> DeviceLogin:
-        """Start a device login, which waits for ten minutes.
-
-        Raises:
-            TooManyCodes: A rate limit is exceeded.
-        """
-        remote = remote_now()
-        await self._count(OF_AN_ADDRESS, address_block(remote))
-        await self._count(OF_ALL, _EVERYBODY)
-        device_code = secrets.token_urlsafe(32)
-        async with self._database.transaction() as transaction:
-            await device_logins.forget_ended_logins(transaction.connection)
+    remote = remote_now()
+    await _count_try(context, OF_AN_ADDRESS, address_block(remote))
+    await _count_try(context, OF_ALL, _EVERYBODY)
+    device_code = secrets.token_urlsafe(32)
+    async with context.database.transaction() as transaction:
+        await device_logins.forget_ended_logins(transaction.connection)
+        letters = _new_code()
+        while not await device_logins.insert_login(
+            transaction.connection,
+            device_code,
+            letters,
+            label=new.label,
+            remote=remote,
+            life=_LIFE,
+        ):
             letters = _new_code()
-            while not await device_logins.insert_login(
-                transaction.connection,
-                device_code,
-                letters,
-                label=new.label,
-                remote=remote,
-                life=_LIFE,
-            ):
-                letters = _new_code()
-        code = shown_code(letters)
-        return DeviceLogin(
-            device_code=SecretStr(device_code),
-            user_code=code,
-            verification_uri=PAGE,
-            verification_uri_complete=f"{PAGE}?code={code}",
-            expires_in=int(_LIFE.total_seconds()),
-            interval=int(_INTERVAL.total_seconds()),
+    code = shown_code(letters)
+    return DeviceLogin(
+        device_code=SecretStr(device_code),
+        user_code=code,
+        verification_uri=PAGE,
+        verification_uri_complete=f"{PAGE}?code={code}",
+        expires_in=int(_LIFE.total_seconds()),
+        interval=int(_INTERVAL.total_seconds()),
+    )
+
+
+async def get_pending_device_login(
+    context: OperatorContext, code: str, *, by: Person
+) -> DeviceLoginRow:
+    """Return the pending login that shows the code that a person typed.
+
+    Raises:
+        DeviceLoginUnknown: No pending login has this code.
+        TooManyCodes: The person typed too many wrong codes.
+    """
+    async with context.database.connection() as connection:
+        letters = code_letters(code)
+        found = letters and await device_logins.undecided_login(connection, letters)
+    if not found:
+        await _count_try(context, WRONG_CODES, by.name)
+        raise DeviceLoginUnknown()
+    return found
+
+
+async def decide_device_login(
+    context: OperatorContext, code: str, *, by: Person, role: Role | None
+) -> DeviceLoginRow:
+    """Allow or refuse a pending login.
+
+    Args:
+        context: The context of the operator service.
+        code: The code that the person typed.
+        by: The person who decides.
+        role: The highest role of the token; None refuses the login.
+
+    Raises:
+        BeyondRole: The person does not have the role.
+        DeviceLoginUnknown: No pending login has this code.
+        TooManyCodes: The person typed too many wrong codes.
+    """
+    if role is not None and not by.role.includes(role):
+        raise BeyondRole(f"the token is to be {role}", f"you are {by.role}")
+    found = await get_pending_device_login(context, code, by=by)
+    async with context.database.transaction() as transaction:
+        decided = await device_logins.decide_login(
+            transaction.connection, found.user_code, by.name, role
         )
+    if decided is None:  # somebody else decided, or the login expired meanwhile
+        raise DeviceLoginUnknown()
+    tell(label=decided.label, role=role or "refused")
+    return decided
 
-    async def waiting(self, code: str, *, by: Person) -> DeviceLoginRow:
-        """Return the pending login that shows the code that a person typed.
 
-        Raises:
-            DeviceLoginUnknown: No pending login has this code.
-            TooManyCodes: The person typed too many wrong codes.
-        """
-        async with self._database.connection() as connection:
-            letters = code_letters(code)
-            found = letters and await device_logins.undecided_login(connection, letters)
-        if not found:
-            await self._count(WRONG_CODES, by.name)
+async def take_device_token(context: OperatorContext, device_code: str) -> DeviceAnswer:
+    """Return the token of an allowed login once, or an empty answer while nobody has decided.
+
+    Raises:
+        DeviceLoginUnknown: There is no such login.
+        DeviceLoginRefused: The login was refused, or the account is disabled.
+        TooManyTokens: The person has the maximum number of tokens.
+    """
+    async with context.database.transaction() as transaction:
+        connection = transaction.connection
+        login = await device_logins.lock_login(connection, device_code)
+        if login is None:
             raise DeviceLoginUnknown()
-        return found
+        if login.person is None:
+            return DeviceAnswer()
+        person = await _person_of(connection, login.person, login.role)
+        given = await token_given(connection, NewToken(label=login.label), by=person)
+        await device_logins.delete_login(connection, device_code)
+        await note_told(connection, person.name, "lets a command in by a browser", role=person.role)
+    log.info("device_login.taken", person=person.name, role=person.role)
+    return DeviceAnswer(given=given)
 
-    async def decide(self, code: str, *, by: Person, role: Role | None) -> DeviceLoginRow:
-        """Allow or refuse a pending login.
 
-        Args:
-            code: The code that the person typed.
-            by: The person who decides.
-            role: The highest role of the token; None refuses the login.
-
-        Raises:
-            BeyondRole: The person does not have the role.
-            DeviceLoginUnknown: No pending login has this code.
-            TooManyCodes: The person typed too many wrong codes.
-        """
-        if role is not None and not by.role.includes(role):
-            raise BeyondRole(f"the token is to be {role}", f"you are {by.role}")
-        found = await self.waiting(code, by=by)
-        async with self._database.transaction() as transaction:
-            decided = await device_logins.decide_login(
-                transaction.connection, found.user_code, by.name, role
-            )
-        if decided is None:  # somebody else decided, or the login expired meanwhile
-            raise DeviceLoginUnknown()
-        tell(label=decided.label, role=role or "refused")
-        return decided
-
-    async def take(self, device_code: str) -> DeviceAnswer:
-        """Return the token of an allowed login once, or an empty answer while nobody has decided.
-
-        Raises:
-            DeviceLoginUnknown: There is no such login.
-            DeviceLoginRefused: The login was refused, or the account is disabled.
-            TooManyTokens: The person has the maximum number of tokens.
-        """
-        async with self._database.transaction() as transaction:
-            connection = transaction.connection
-            login = await device_logins.lock_login(connection, device_code)
-            if login is None:
-                raise DeviceLoginUnknown()
-            if login.person is None:
-                return DeviceAnswer()
-            person = await _person_of(connection, login.person, login.role)
-            given = await token_given(connection, NewToken(label=login.label), by=person)
-            await device_logins.delete_login(connection, device_code)
-            await note_told(
-                connection, person.name, "lets a command in by a browser", role=person.role
-            )
-        log.info("device_login.taken", person=person.name, role=person.role)
-        return DeviceAnswer(given=given)
-
-    async def _count(self, limit: RateLimitItem, whose: str) -> None:
-        if not await self._tries.hit(limit, whose):
-            window = await self._tries.get_window_stats(limit, whose)
-            raise TooManyCodes(max(1, math.ceil(window.reset_time - time.time())))
+async def _count_try(context: OperatorContext, limit: RateLimitItem, whose: str) -> None:
+    if not await context.device_login_tries.hit(limit, whose):
+        window = await context.device_login_tries.get_window_stats(limit, whose)
+        raise TooManyCodes(max(1, math.ceil(window.reset_time - time.time())))
 
 
 async def _person_of(connection: Connection, name: str, role: Role | None) -> Person:

@@ -10,7 +10,11 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.http.access import caller
 from wfms.operator.http.bridge import Bridge
 from wfms.operator.identity.db.device_logins import DeviceLoginRow
-from wfms.operator.identity.usecases.device_login import PAGE
+from wfms.operator.identity.usecases.device_login import (
+    PAGE,
+    decide_device_login,
+    get_pending_device_login,
+)
 from wfms.operator.web.framework.page_routes import PageRoutes
 from wfms.operator.web.framework.wrong_form import role_called
 
@@ -19,7 +23,7 @@ class DeviceLoginPages:
     """The page where a person approves or refuses the sign-in of a command-line client."""
 
     def __init__(self, context: OperatorContext, bridge: Bridge) -> None:
-        self._logins = context.logins
+        self._context = context
         self._bridge = bridge
 
     def add_to(self, pages: PageRoutes) -> None:
@@ -33,7 +37,9 @@ class DeviceLoginPages:
         if not code:
             return _page()
         try:
-            return _page(self._bridge.run(self._logins.waiting(code, by=caller())))
+            return _page(
+                self._bridge.run(get_pending_device_login(self._context, code, by=caller()))
+            )
         except ServiceError as error:
             return _page(refusal=error)
 
@@ -43,7 +49,9 @@ class DeviceLoginPages:
         lets_in = request.form.get("does") == "allow"
         try:
             role = role_called(request.form.get("role", Role.VIEWER)) if lets_in else None
-            decided = self._bridge.run(self._logins.decide(code, by=caller(), role=role))
+            decided = self._bridge.run(
+                decide_device_login(self._context, code, by=caller(), role=role)
+            )
         except ServiceError as error:
             return _page(refusal=error)
         does = f"goes on as you, as {role}" if lets_in else "was refused"
