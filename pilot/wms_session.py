@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from uuid import UUID
 
 import httpx
@@ -11,11 +10,9 @@ import structlog
 
 from pilot.backoff import Backoff
 from pilot.boot_clock import boot_time
-from pilot.version_fallback import VersionFallback
 from sluice.clients.wms import WmsClient
 from sluice.contracts.access.secrets import SecretValues
-from sluice.contracts.common.problems import NotFound, ServiceError, Unauthenticated, Unprocessable
-from sluice.contracts.common.states import SandboxKind
+from sluice.contracts.common.problems import NotFound, ServiceError, Unauthenticated
 from sluice.contracts.pilots.pilots import (
     Heartbeat,
     HeartbeatAnswer,
@@ -60,7 +57,6 @@ class WmsSession:
         self._lock = asyncio.Lock()
         self._times = 0
         self._registered_at = -_PAUSE
-        self._leases, self._heartbeats = VersionFallback(), VersionFallback()
 
     @property
     def times(self) -> int:
@@ -80,12 +76,10 @@ class WmsSession:
             if self._times != seen:
                 return
             backoff = Backoff(longest=10.0)
-            self._leases.forget()
-            self._heartbeats.forget()
             await asyncio.sleep(max(0.0, self._registered_at + _PAUSE - boot_time()))
             while True:
                 try:
-                    self.registration = await _register(self.client, self.pilot)
+                    self.registration = await self.client.register(self.pilot)
                     break
                 except ServiceError as error:
                     log.warning(
@@ -115,42 +109,31 @@ class WmsSession:
             return
         async with self._connect() as http:
             client = WmsClient(http)
-            await _register(client, self.pilot.model_copy(update={"uid": earlier}))
+            await client.register(self.pilot.model_copy(update={"uid": earlier}))
             yield client
 
     async def lease(self, request: LeaseRequest) -> Lease:
         """Request jobs.
 
-        Version fallback: a WMS of an earlier release does not know warm workers, or not even rooms.
-        It compares jobs with the whole node then.
-
         Raises:
             ServiceError: The request has failed.
         """
-        nothing_loaded = request.model_copy(update={"loaded": []})
-        forms = [request, nothing_loaded, nothing_loaded.model_copy(update={"room": None})]
-        return await self._leases.send(partial(self.client.lease, self.pilot.uid), forms)
+        return await self.client.lease(self.pilot.uid, request)
 
     async def heartbeat(self, heartbeat: Heartbeat) -> HeartbeatAnswer:
         """Send a heartbeat.
 
-        Version fallback: a WMS of an earlier release does not know warm workers, or not even
-        phases.
-
         Raises:
             ServiceError: The request has failed.
         """
-        plain = [job.model_copy(update={"phase": None, "bytes": None}) for job in heartbeat.running]
-        nothing_loaded = heartbeat.model_copy(update={"loaded": []})
-        forms = [heartbeat, nothing_loaded, nothing_loaded.model_copy(update={"running": plain})]
-        return await self._heartbeats.send(partial(self.client.heartbeat, self.pilot.uid), forms)
+        return await self.client.heartbeat(self.pilot.uid, heartbeat)
 
     async def storages(self) -> StorageUrls:
         """Return the registered storages.
 
         Raises:
             ServiceError: The request has failed.
-            NotFound: The WMS does not know the pilot, or its release does not have this request.
+            NotFound: The WMS does not know the pilot.
         """
         return await self.client.storages(self.pilot.uid)
 
@@ -161,28 +144,3 @@ class WmsSession:
             ServiceError: The request has failed.
         """
         return await self.client.secrets(self.pilot.uid, job)
-
-
-async def _register(client: WmsClient, pilot: RegisterPilot) -> Registration:
-    """Register the pilot.
-
-    Version fallback: a WMS of the previous release refuses unknown fields. The pilot then gets no
-    work that needs a container, a sandbox or other special resources of its node.
-    """
-    resources = pilot.resources.model_copy(
-        update={"devices": [], "named": {}, "labels": {}, "part": None}
-    )
-    known = pilot.model_copy(
-        update={"engines": [], "sandbox": SandboxKind.NONE, "resources": resources}
-    )
-    try:
-        return await client.register(pilot)
-    except Unprocessable:
-        if known == pilot:
-            raise
-        log.warning(
-            "pilot.not_all_told",
-            note="the WMS does not know of containers, sandboxes, devices, named resources or"
-            " labels; start this pilot again when it does",
-        )
-        return await client.register(known)

@@ -56,13 +56,7 @@ async def send_batch(batch: list[AttemptReport], outbox: Outbox, session: WmsSes
         answers = await session.client.report(session.pilot.uid, Report(reports=batch))
     except Unprocessable as error:
         if len(batch) == 1:
-            plain = batch[0].model_copy(
-                update={"gpu_memory": None, "checkpoint": False, "no_room": None, "spent": {}}
-            )
-            if plain == batch[0]:
-                outbox.refused(batch[0], error.detail)
-            else:  # Version fallback: the WMS of the previous release does not know these fields.
-                await send_batch([plain], outbox, session)
+            outbox.refused(batch[0], error.detail)
             return
         middle = len(batch) // 2
         await send_batch(batch[:middle], outbox, session)

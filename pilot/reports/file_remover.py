@@ -8,7 +8,7 @@ import structlog
 
 from pilot.checkpoints.checkpoint_store import remove_job
 from sluice.contracts.common.naming import log_place
-from sluice.contracts.common.problems import NotFound, ServiceError
+from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.pilots.pilots import AttemptReport, ReportAnswers, StorageUrls
 from sluice.storage import StorageError, remove_within, within
 
@@ -66,11 +66,6 @@ class FileRemover:
         if not all(map(self._storage_of, urls)):
             try:
                 self._storages = (await self._ask()).urls
-            except NotFound:
-                log.warning(
-                    "storages.not_told",
-                    note="a WMS of the release before does not tell them: no file is removed",
-                )
             except ServiceError as error:
                 log.warning("storages.not_told", reason=error.detail)
                 return False

@@ -229,7 +229,8 @@ class ServiceClient:
 
     def _read(self, response: httpx.Response, answer: type[AnswerT]) -> AnswerT:
         try:
-            return answer.model_validate_json(response.content)
+            # A later release may answer with fields that this one does not know (ADR 5).
+            return answer.model_validate_json(response.content, extra="ignore")
         except ValidationError as error:
             asked = f"{response.request.method} {response.request.url.path}"
             sentence = (

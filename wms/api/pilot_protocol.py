@@ -111,10 +111,12 @@ def pilot_protocol_router(
 
 
 def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotTokens | None) -> None:
-    @router.post("", responses=errors(Unauthenticated, Forbidden))
+    @router.post(
+        "", responses=errors(Unauthenticated, Forbidden), openapi_extra=schema_of(RegisterPilot)
+    )
     @allow(Other.ENROLLED)
     async def register(
-        body: RegisterPilot,
+        body: Annotated[RegisterPilot, Depends(parsed(RegisterPilot))],
         request: Request,
         response: Response,
         proof: Annotated[str | None, Header(alias=PILOT_PROOF_HEADER)] = None,
@@ -221,18 +223,15 @@ def _lease_body(leased: LeaseResult) -> bytes:
             "seconds": leased.seconds,
             "drain": leased.drain,
             "tasks": [
-                _task_body(
-                    task.for_former if leased.former else task.for_pilots,
-                    leased.shared.get(task.task.uid),
-                )
+                _task_body(task.for_pilots, leased.shared.get(task.task.uid))
                 for task in leased.tasks
             ],
-            "jobs": [_job_body(job, former=leased.former) for job in leased.jobs],
+            "jobs": [_job_body(job) for job in leased.jobs],
         }
     )
 
 
-def _job_body(job: ClaimedJob, *, former: bool) -> dict[str, object]:
+def _job_body(job: ClaimedJob) -> dict[str, object]:
     body: dict[str, object] = {
         "id": job.id,
         "attempt": job.attempt,
@@ -241,4 +240,4 @@ def _job_body(job: ClaimedJob, *, former: bool) -> dict[str, object]:
         "inputs": orjson.Fragment(job.inputs),
     }
     own = {"ram": job.ram, "gpu_memory": job.gpu_memory}
-    return body if former else body | {name: need for name, need in own.items() if need is not None}
+    return body | {name: need for name, need in own.items() if need is not None}

@@ -1,6 +1,7 @@
-"""Request bodies that are parsed from bytes directly into a contract.
+"""Requests of pilots, which are parsed from bytes directly into a contract.
 
-For large bodies this is several times faster than parsing with Python's JSON first.
+For large bodies this is several times faster than parsing with Python's JSON first. A pilot may be
+of a later release than the WMS: fields that the WMS does not know are ignored (ADR 5).
 """
 
 from collections.abc import Awaitable, Callable
@@ -23,7 +24,7 @@ def parsed(contract: type[ContractT]) -> Callable[[Request], Awaitable[ContractT
 
     async def body(request: Request) -> ContractT:
         try:
-            return contract.model_validate_json(await request.body())
+            return contract.model_validate_json(await request.body(), extra="ignore")
         except ValidationError as error:
             found: list[Any] = error.errors(include_url=False, include_context=False)
             raise RequestValidationError(

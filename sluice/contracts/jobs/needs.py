@@ -3,7 +3,7 @@
 The template defines these needs. The plan, the task and the pilot get them unchanged.
 
 A new property must be left out if it has no value (``exclude_if=absent``). Then the previous
-release can read all needs that do not use it.
+release can read all needs that do not use it (ADR 5).
 """
 
 import operator
@@ -133,11 +133,6 @@ class Needs(Contract):
         if self.gpu is not None:
             return self.gpu
         return GpuNeeds() if self.device_type is DeviceType.GPU else None
-
-    @property
-    def beyond_the_release_before(self) -> bool:
-        """Return whether a pilot of the previous release would ignore or refuse some needs."""
-        return bool(self.secrets or self.named or self.nodes or self.folders or self.items)
 
     @property
     def needs_engine(self) -> bool:

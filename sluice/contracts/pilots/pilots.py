@@ -162,8 +162,8 @@ class LeaseRequest(Contract):
 
     ``jobs`` is the maximum number of jobs. The WMS may delay the answer by ``wait`` seconds until
     there are jobs. ``known_tasks`` are tasks whose description the pilot has. ``room`` is the
-    capacity that the jobs must fit in. Pilots of the previous release do not send it, and get no
-    jobs that need newer features. ``loaded`` has the kinds of the pilot's warm workers.
+    capacity that the jobs must fit in. Without it, the jobs must fit the node, and the pilot gets
+    no duplicate attempts. ``loaded`` has the kinds of the pilot's warm workers.
     """
 
     jobs: Annotated[int, Field(ge=1, le=1024)]
@@ -325,7 +325,6 @@ class OutputFile(Contract):
     size: Size
     checksum: Checksum
     url: NewUrl
-    # Left out if None, because a WMS of the previous release refuses unknown fields.
     number: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = Field(
         default=None, exclude_if=lambda number: number is None
     )

@@ -8,9 +8,8 @@ import pytest
 from pydantic import Field
 
 from sluice.contracts.common.base import absent
-from sluice.contracts.common.states import DeviceType
 from sluice.contracts.common.wire import FlattenedField
-from sluice.contracts.jobs.needs import Container, ContainerImage, Needs, Resources
+from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.jobs.tasks import Task
 from sluice.contracts.pilots.pilots import PilotTask
 from sluice.contracts.templates.plan import Plan, PlanStep
@@ -128,17 +127,3 @@ def test_previous_release_finds_the_flat_fields() -> None:
     message = message_of(Plan.model_validate(stored_plan(**said)))
     assert "needs" not in message
     assert (message["device_type"], message["container"]) == ("gpu", said["container"])
-
-
-def test_pilot_of_the_previous_release_gets_the_fields_it_knows() -> None:
-    said = Needs(
-        device_type=DeviceType.GPU,
-        container=Container(images=[ContainerImage(name="debian:12")], required=False),
-        sandbox=True,
-    )
-    stored = plan(step("decode", needs=said), outputs=[("decode", "out")])
-    leased = known_task(make_task(ORIGIN, stored, step="decode", params={}, datasets=DATASETS))
-    assert PilotTask.model_validate_json(leased.for_pilots).needs == said
-    former = json.loads(leased.for_former)
-    assert former["resources"] == {}, "the previous release requires the field"
-    assert not {"device_type", "container", "sandbox"} & former.keys()

@@ -137,8 +137,8 @@ def test_misfit_demand_is_considered_only_if_it_may_reserve_the_pilot() -> None:
     asked = [small, big, waiting, kept, elsewhere]
     assert room(4, busy).worth_looking_at(asked, PILOT) == [small, waiting, kept]
     assert room(4, busy, NODE, ahead=4).worth_looking_at(asked, PILOT) == asked
-    former = PilotCapacity(LeaseRequest(jobs=5), OFFER)
-    assert former.worth_looking_at(asked, PILOT) == asked
+    unknown = PilotCapacity(LeaseRequest(jobs=5), OFFER)
+    assert unknown.worth_looking_at(asked, PILOT) == asked
 
 
 def test_job_leased_ahead_needs_room_only_for_itself() -> None:

@@ -8,7 +8,6 @@ from uuid import UUID
 import orjson
 
 from sluice.contracts.common.states import EntryKind, InputMode
-from sluice.contracts.jobs.needs import Needs
 from sluice.contracts.jobs.tasks import Task, TaskOutput
 from sluice.contracts.pilots.pilots import BundlePort, PilotTask
 from sluice.servicekit.database import Connection
@@ -22,13 +21,11 @@ class KnownTask:
     Attributes:
         outputs: Outputs by port.
         for_pilots: A ``PilotTask`` as JSON for pilots, without defaults.
-        for_former: The same for pilots of the previous release.
     """
 
     task: Task
     outputs: dict[str, TaskOutput]
     for_pilots: bytes
-    for_former: bytes
 
     @property
     def temporary_codes(self) -> frozenset[int]:
@@ -89,21 +86,11 @@ def known_task(task: Task) -> KnownTask:
         log_out_url=task.log_out_url,
         needs=task.needs,
     )
-    former = pilot_task.model_copy(update={"needs": Needs(resources=task.needs.resources)})
     return KnownTask(
         task,
         {output.port: output for output in task.outputs},
-        _wire_form(pilot_task),
-        _wire_form(former),
+        orjson.dumps(pilot_task.model_dump(mode="json", exclude_defaults=True)),
     )
-
-
-def _wire_form(task: PilotTask) -> bytes:
-    """Return the task as JSON for pilots.
-
-    Pilots of the previous release need ``resources`` even if these are the defaults.
-    """
-    return orjson.dumps({"resources": {}} | task.model_dump(mode="json", exclude_defaults=True))
 
 
 def _bundles(task: Task) -> list[BundlePort]:

@@ -39,7 +39,6 @@ class LeaseResult:
         seconds: Duration of the leases, from when the pilot sent the request.
         tasks: Descriptions that the pilot does not have yet.
         shared: JSON of the shared inputs of these tasks.
-        former: The pilot is of the previous release.
     """
 
     seconds: float
@@ -47,7 +46,6 @@ class LeaseResult:
     tasks: list[KnownTask] = field(default_factory=list)
     shared: dict[UUID, str] = field(default_factory=dict)
     drain: bool = False
-    former: bool = False
 
 
 async def lease_jobs(
@@ -83,9 +81,7 @@ async def lease_jobs(
                 return LeaseResult(context.terms.lease, drain=True)
             # The pilot counts the lease from when it sent the request, before ``started``. So the
             # time it has waited is added.
-            leased = LeaseResult(
-                context.terms.lease + loop.time() - started, former=request.room is None
-            )
+            leased = LeaseResult(context.terms.lease + loop.time() - started)
             await _give(
                 context, connection, request, leased, pilot=pilot, seen=seen, demands=demands
             )
@@ -130,12 +126,10 @@ async def _give(
     kinds = await choose_kinds(context, connection, able, request.loaded, placed=seen.placed_kind)
     chosen = order(able, kinds, first=seen.to_load)
     for demand in room.worth_looking_at(chosen, pilot):
-        if leased.former and demand.needs.beyond_the_release_before:
-            continue
         if room.jobs == 0 or not await giving.give(demand, leased):
             return
-    # The pilot is not reserved. A pilot of the previous release does not know newer needs.
-    if not leased.jobs and not leased.former:
+    # The pilot is not reserved.
+    if not leased.jobs and request.room is not None:
         leased.jobs += await start_duplicate_attempts(
             context, connection, pilot, seen=seen, room=room
         )

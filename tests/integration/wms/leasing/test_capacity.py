@@ -3,9 +3,6 @@
 from typing import Any
 from uuid import UUID
 
-import orjson
-import pytest
-
 from sluice.contracts.common.states import DeviceType, ErrorClass
 from sluice.contracts.jobs.gpus import FreeGpu, Gpu, GpuNeeds
 from sluice.contracts.jobs.needs import Needs, Resources
@@ -176,27 +173,6 @@ async def test_pilot_is_reserved_for_a_job_that_needs_more_memory(stage: Stage) 
     assert [(job.id, job.ram) for job in again.jobs] == [(first.id, 1500)]
     await stage.finish(pilot, other)
     assert jobs_by_task(await ask(stage, pilot, 2, cores=2, ram=1200)) == {small.uid: 2}
-
-
-@pytest.mark.parametrize("former", [False, True])
-async def test_pilot_of_the_previous_release_gets_tasks_in_its_format(
-    stage: Stage, former: bool
-) -> None:
-    task = await add(stage, device_type=DeviceType.GPU)
-    pilot = await stage.add_pilot(gpus=["A"])
-    room = (
-        None
-        if former
-        else pilots.Room(
-            free=Amounts(cores=8, ram=9000, gpus=whole_gpus(1)),
-            soon=Amounts(cores=8, ram=9000, gpus=whole_gpus(1)),
-        )
-    )
-    leased = await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1, room=room))
-    assert leased.former is former
-    told = orjson.loads(leased.tasks[0].for_former if former else leased.tasks[0].for_pilots)
-    assert told.get("device_type") == (None if former else "gpu")
-    assert [job.task_uid for job in leased.jobs] == [task.uid]
 
 
 async def ask_for(stage: Stage, pilot: UUID, **free: Any) -> LeaseResult:

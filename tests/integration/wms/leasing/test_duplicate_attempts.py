@@ -304,15 +304,6 @@ async def test_step_that_is_switched_off_gets_no_duplicate(stage: Stage) -> None
     assert await lease(stage, quick) == []
 
 
-async def test_pilot_of_the_previous_release_gets_no_duplicate(stage: Stage) -> None:
-    """Such a pilot does not know all needs of the job."""
-    slow, former = await two_pilots(stage)
-    await stage.learn(*[(pilot, 10.0) for pilot in (slow, former)])
-    await start_straggler(stage, slow)
-    assert await stage.lease(former) == []
-    assert len(await lease(stage, former)) == 1
-
-
 async def test_job_with_enough_attempts_is_not_claimed_again(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -130,13 +130,3 @@ async def test_answer_with_secrets_is_neither_cached_nor_stored(
         for table in ("tasks", "jobs", "attempts", "pilots", "outbox"):
             rows = await connection.fetch(f"SELECT t::text AS text FROM {table} AS t")  # noqa: S608
             assert VALUE not in str([row["text"] for row in rows])
-
-
-async def test_pilot_of_the_previous_release_gets_no_jobs_with_secrets(stage: Stage) -> None:
-    pilot = await stage.add_pilot()
-    await stage.add_task(make_task(secrets={"key": REF}), jobs=1)
-    former = await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1))
-    assert former.jobs == []
-    plain = await stage.add_task(make_task(), jobs=1)
-    former = await lease_jobs(stage.context, pilot, LeaseRequest(jobs=1))
-    assert [job.task_uid for job in former.jobs] == [plain.uid]

@@ -1,0 +1,114 @@
+"""Two releases work side by side: a pilot sends fields that the WMS does not know."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import uuid4
+
+import httpx
+
+from sluice.clients.wms import WmsClient
+from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskState
+from sluice.contracts.pilots.pilots import (
+    AttemptReport,
+    Heartbeat,
+    LeaseRequest,
+    NodeResources,
+    RegisterPilot,
+    Report,
+)
+from sluice.servicekit.metrics import ServiceMetrics
+from sluice.servicekit.web.http import Health, create_app
+from tests.callers import for_anybody
+from tests.integration.wms.stage import Stage, make_task
+from wms.api.pilot_protocol import pilot_protocol_router
+from wms.usecases.pilots.known_pilots import RevokedSites
+
+UNKNOWN = {"later": {"release": "9.9"}}
+API = "/api/v1/pilots"
+
+
+class LaterWms(httpx.ASGITransport):
+    """A WMS whose answers have fields that this release does not know."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        answer = await super().handle_async_request(request)
+        body = httpx.Response(200, content=await answer.aread()).json()
+        return httpx.Response(answer.status_code, json=_with_unknown(body))
+
+
+def _with_unknown(body: Any) -> Any:
+    """Add an unknown field to each object."""
+    if isinstance(body, list):
+        return [_with_unknown(each) for each in body]
+    if not isinstance(body, dict):
+        return body
+    free = {"executable", "args", "meta"}  # these hold any names
+    return UNKNOWN | {
+        name: value if name in free else _with_unknown(value) for name, value in body.items()
+    }
+
+
+def _app(stage: Stage) -> Any:
+    router = pilot_protocol_router(
+        stage.context,
+        None,  # type: ignore[arg-type] # no route here asks the DMS
+        None,  # type: ignore[arg-type] # nor has a job secrets
+        tokens=None,
+        revoked=RevokedSites(stage.context.database),
+    )
+    app = create_app("wms", [router], health=Health({}), metrics=ServiceMetrics())
+    return for_anybody(app)
+
+
+async def test_pilot_of_another_release_runs_a_job(stage: Stage) -> None:
+    """Its requests have unknown fields, and only those fields that are required."""
+    task = await stage.add_task(make_task(), jobs=1)
+    uid, now = uuid4(), datetime.now(UTC).isoformat()
+    resources = {"cores": 8, "ram": 16_000, "disk": 1_000_000} | UNKNOWN
+    me = {"uid": str(uid), "name": "p", "host": "h", "slots": 1, "version": "9.9"}
+    transport = httpx.ASGITransport(_app(stage))
+    async with httpx.AsyncClient(transport=transport, base_url="http://wms") as http:
+
+        async def send(path: str, body: dict[str, Any]) -> Any:
+            answer = await http.post(f"{API}{path}", json=body | UNKNOWN)
+            assert answer.is_success, answer.text
+            return answer.json()
+
+        await send("", {**me, "resources": resources})
+        leased = await send(f"/{uid}/lease", {"jobs": 1})
+        [job] = leased["jobs"]
+        token = {"id": job["id"], "attempt": job["attempt"]}
+        running = [{**token, "started_at": now, **UNKNOWN}]
+        assert (await send(f"/{uid}/heartbeat", {"running": running}))["lease"] > 0
+        failed = {"outcome": AttemptOutcome.FAILED, "error_class": ErrorClass.TOOL_FAILED}
+        report = {**token, **failed, "ended_at": now, **UNKNOWN}
+        answers = (await send(f"/{uid}/report", {"reports": [report]}))["answers"]
+    assert [(each["id"], each["answer"]) for each in answers] == [(job["id"], "accepted")]
+    assert (await stage.status(task)).state is TaskState.ACTIVE
+
+
+async def test_pilot_reads_the_answers_of_a_later_release(stage: Stage) -> None:
+    await stage.add_task(make_task(), jobs=1)
+    pilot = RegisterPilot(
+        uid=uuid4(),
+        name="p",
+        host="h",
+        slots=1,
+        resources=NodeResources(cores=8, ram=16_000, disk=1_000_000),
+        version="0",
+    )
+    transport = LaterWms(_app(stage))
+    async with httpx.AsyncClient(transport=transport, base_url="http://wms") as http:
+        wms = WmsClient(http)
+        assert (await wms.register(pilot)).lease > 0
+        [job] = (await wms.lease(pilot.uid, LeaseRequest(jobs=1))).jobs
+        assert (await wms.heartbeat(pilot.uid, Heartbeat())).lease > 0
+        report = AttemptReport(
+            id=job.id,
+            attempt=job.attempt,
+            outcome=AttemptOutcome.FAILED,
+            error_class=ErrorClass.TOOL_FAILED,
+            ended_at=datetime.now(UTC),
+        )
+        answers = await wms.report(pilot.uid, Report(reports=[report]))
+    assert [each.id for each in answers.answers] == [job.id]
