@@ -30,6 +30,8 @@ def makers() -> dict[Path, Callable[[], str]]:
     The same code makes the same text: it has no dates and no paths of this machine.
     """
     return {
+        # The documents of the operator service need this one.
+        Path("wfms/operator/gateway/forwarded.json"): interfaces.forwarded_document,
         REFERENCE / "life-cycles.md": life_cycles.life_cycles_page,
         REFERENCE / "settings.md": settings_reference.settings_page,
         REFERENCE / "metrics.md": metrics.metrics_page,

@@ -15,7 +15,7 @@ from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, U
 from sluice.contracts.data.append_only import Collected, CollectFiles, CutAnswer, CutSlice
 from sluice.contracts.data.append_only_list import AppendOnlyList
 from sluice.servicekit.access.asking import Seen
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import VIEWERS, allow
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
 
@@ -25,7 +25,7 @@ def append_only_router(database: Database, *, on_complete: Callable[[], None]) -
     router = api_router("/api/v1", tags=["data sets"])
 
     @router.get("/standing", responses=errors(NotAvailable))
-    @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.INTAKE)
+    @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.INTAKE, gateway=VIEWERS)
     async def append_only_datasets(
         visibility: Seen,
         uid: Annotated[UUID | None, Query(description="Only this data set.")] = None,
@@ -34,10 +34,10 @@ def append_only_router(database: Database, *, on_complete: Callable[[], None]) -
             Query(description="Include the generations: how many chains followed one another."),
         ] = False,
     ) -> AppendOnlyList:
-        """List append-only data sets, which outputs of chains are appended to, with their readers.
+        """List append-only data sets, and the templates that take slices of them.
 
-        Readers are the templates that take their new files. The answer says how many files each
-        got.
+        Outputs of chains are appended to these data sets. The answer says how many files each
+        template got.
         """
         return await list_append_only(database, visibility, uid=uid, generations=generations)
 

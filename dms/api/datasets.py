@@ -29,7 +29,7 @@ from sluice.contracts.data.datasets import (
     require_no_kept_keys,
 )
 from sluice.servicekit.access.asking import Asking, Seen
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS, allow
 from sluice.servicekit.access.principal import Person, principal_of
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
@@ -87,9 +87,10 @@ def _add_list(router: APIRouter, database: Database) -> None:
         CallingService.CHAINS,
         CallingService.INTAKE,
         CallingService.WATCHER,
+        gateway=VIEWERS,
     )
     async def page(query: Annotated[DatasetQuery, Query()], visibility: Seen) -> DatasetPage:
-        """List data sets, in one of three orders.
+        """List data sets in the order in which they closed, or in one of two other orders.
 
         **Without `state` and `name`**: the data sets that can be processed (closed, uploading,
         uploaded), in order of closing. A client sends the `after` of each answer with its next
@@ -132,7 +133,7 @@ def _add_filling(router: APIRouter, context: DmsContext) -> None:
         return dataset
 
     @router.post("/{uid}/close", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
-    @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.INTAKE)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.INTAKE, gateway=SUBMITTERS)
     async def close(uid: UUID, request: CloseDataset) -> Dataset:
         """Close a data set; with `files`, as soon as so many files are registered.
 
@@ -151,6 +152,7 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         CallingService.CHAINS,
         CallingService.INTAKE,
         CallingService.WMS,
+        gateway=VIEWERS,
     )
     async def dataset(uid: UUID, *, released: Released = False, copied: Copied = False) -> Dataset:
         """Return a data set."""

@@ -16,7 +16,7 @@ from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, U
 from sluice.contracts.data.datasets import File, FilePage, NewFiles, Registered
 from sluice.contracts.data.stated_files import CheckFiles, FileFaults
 from sluice.servicekit.access.asking import Asking
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS, allow
 from sluice.servicekit.web.http import api_router, errors
 
 FileId = Annotated[int, Path(ge=1, le=2**63 - 1)]
@@ -28,7 +28,7 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
     router = api_router("/api/v1/datasets/{uid}/files", tags=["data sets"])
 
     @router.post("", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable))
-    @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.WMS)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, CallingService.WMS, gateway=SUBMITTERS)
     async def add_files(uid: UUID, request: NewFiles, by: Asking) -> Registered:
         """Register files of a data set, all of them or none.
 
@@ -42,7 +42,13 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
     @router.get(
         "", response_model=FilePage, responses=errors(NotFound, Unprocessable, NotAvailable)
     )
-    @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.WMS, CallingService.CHAINS)
+    @allow(
+        Role.VIEWER,
+        CallingService.OPERATOR,
+        CallingService.WMS,
+        CallingService.CHAINS,
+        gateway=VIEWERS,
+    )
     async def files(
         uid: UUID,
         after: Annotated[
@@ -61,7 +67,7 @@ def files_router(context: DmsContext, *, on_complete: Callable[[], None]) -> API
         return Response(found.model_dump_json(), media_type="application/json")
 
     @router.get("/{file}", response_model=File, responses=errors(NotFound, NotAvailable))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def file_of_dataset(uid: UUID, file: FileId) -> Response:
         """Return the record of a file: its place, size, checksum and number."""
         return Response(

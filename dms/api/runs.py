@@ -13,7 +13,7 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.datasets import Registered
 from sluice.contracts.data.runs import EndTime, Frame, NewFrames, NewPeriod, NewRun, Period, Run
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS, allow
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
 
@@ -34,7 +34,7 @@ def _add_periods(router: APIRouter, database: Database) -> None:
         status_code=201,
         responses={200: {"model": Period}, **errors(Conflict, NotAvailable)},
     )
-    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def add_period(new: NewPeriod, response: Response) -> Period:
         """Register a period: 201; 200 with the first one for the same request again."""
         period, made = await register_period(database, new)
@@ -42,13 +42,13 @@ def _add_periods(router: APIRouter, database: Database) -> None:
         return period
 
     @router.get("/periods", responses=errors(NotAvailable))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def periods() -> list[Period]:
         """List all periods by name."""
         return await read_periods(database)
 
     @router.patch("/periods/{name}", responses=errors(NotFound, Unprocessable, NotAvailable))
-    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def patch_period(name: str, end: EndTime) -> Period:
         """Set the end of a period; null removes it."""
         return await end_span(database, PERIODS, name, end.ended_at)
@@ -61,7 +61,7 @@ def _add_runs(router: APIRouter, database: Database) -> None:
         status_code=201,
         responses={200: {"model": Run}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
-    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def add_run(new: NewRun, response: Response) -> Run:
         """Register a run of a period: 201; 200 with the first one for the same request again."""
         run, made = await register_run(database, new)
@@ -69,19 +69,19 @@ def _add_runs(router: APIRouter, database: Database) -> None:
         return run
 
     @router.get("/runs", responses=errors(NotFound, NotAvailable))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def runs(period: str | None = None) -> list[Run]:
         """List all runs, or those of a period, by number."""
         return await read_runs(database, period)
 
     @router.get("/runs/{number}", responses=errors(NotFound, NotAvailable))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def run(number: int) -> Run:
         """Return a run."""
         return await read_run(database, number)
 
     @router.patch("/runs/{number}", responses=errors(NotFound, Unprocessable, NotAvailable))
-    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def patch_run(number: int, end: EndTime) -> Run:
         """Set the end of a run; null removes it."""
         return await end_span(database, RUNS, number, end.ended_at)
@@ -91,7 +91,7 @@ def _add_frames(router: APIRouter, database: Database) -> None:
     @router.post(
         "/runs/{number}/frames", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable)
     )
-    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def add_frames(number: int, request: NewFrames) -> Registered:
         """Add frames to a run, all of them or none.
 
@@ -100,7 +100,7 @@ def _add_frames(router: APIRouter, database: Database) -> None:
         return await register_frames(database, number, request.frames)
 
     @router.get("/runs/{number}/frames", responses=errors(NotFound, NotAvailable))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def frames(
         number: int,
         after: Annotated[int, Query(description="Only frames with numbers above this.")] = -1,

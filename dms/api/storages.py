@@ -16,7 +16,7 @@ from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, U
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import DatasetUids, NewStorage, Storage, WaterMarks
 from sluice.contracts.data.room import RoomNeeded, StorageRoom
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import ADMINS, VIEWERS, allow
 from sluice.servicekit.web.http import api_router, errors
 
 
@@ -37,10 +37,11 @@ def _add_registration(router: APIRouter, context: DmsContext) -> None:
         status_code=201,
         responses={200: {"model": Storage}, **errors(Conflict, Unprocessable, NotAvailable)},
     )
-    @allow(Role.ADMIN, CallingService.OPERATOR, CallingService.SETUP)
+    @allow(Role.ADMIN, CallingService.OPERATOR, CallingService.SETUP, gateway=ADMINS)
     async def register(new: NewStorage, response: Response) -> Storage:
-        """Register a storage: 201; 200 with the first one for the same request again.
+        """Register a storage.
 
+        The answer is 201, or 200 with the first one for the same request again.
         It must lie where the settings of the DMS allow storages (422), and apart from all others
         (409). It is probed: a small file is written, read and deleted. On a read-only storage, the
         list of files is read.
@@ -52,7 +53,13 @@ def _add_registration(router: APIRouter, context: DmsContext) -> None:
 
 def _add_reading(router: APIRouter, context: DmsContext) -> None:
     @router.get("", responses=errors(NotAvailable))
-    @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.CHAINS, CallingService.WMS)
+    @allow(
+        Role.VIEWER,
+        CallingService.OPERATOR,
+        CallingService.CHAINS,
+        CallingService.WMS,
+        gateway=VIEWERS,
+    )
     async def storages(
         type: Annotated[StorageType | None, Query()] = None,
         name: Annotated[str | None, Query(description="Only the storage with this name.")] = None,
@@ -85,20 +92,20 @@ def _add_reading(router: APIRouter, context: DmsContext) -> None:
 
 def _add_use(router: APIRouter, context: DmsContext) -> None:
     @router.post("/{name}/disable", responses=errors(NotFound, NotAvailable))
-    @allow(Role.ADMIN, CallingService.OPERATOR)
+    @allow(Role.ADMIN, CallingService.OPERATOR, gateway=ADMINS)
     async def disable(name: str) -> Storage:
-        """Disable a storage: it gets no new data sets, and its files can still be read and deleted.
+        """Disable a storage for new data sets.
 
-        The request may be repeated.
+        Its files can still be read and deleted. The request may be repeated.
         """
         return await disable_storage(context, name)
 
     @router.post(
         "/{name}/enable", responses=errors(NotFound, Conflict, Unprocessable, NotAvailable)
     )
-    @allow(Role.ADMIN, CallingService.OPERATOR)
+    @allow(Role.ADMIN, CallingService.OPERATOR, gateway=ADMINS)
     async def enable(name: str) -> Storage:
-        """Enable a storage again, if it could be registered now: it gets new data sets.
+        """Enable a storage for new data sets again, if it could be registered now.
 
         The request may be repeated.
         """
@@ -119,7 +126,7 @@ def _add_room(router: APIRouter, context: DmsContext) -> None:
 
 def _add_marks(router: APIRouter, context: DmsContext) -> None:
     @router.put("/{name}/marks", responses=errors(NotFound, Unprocessable, NotAvailable))
-    @allow(Role.ADMIN, CallingService.OPERATOR)
+    @allow(Role.ADMIN, CallingService.OPERATOR, gateway=ADMINS)
     async def mark(name: str, marks: WaterMarks) -> Storage:
         """Set the watermarks of a storage.
 
@@ -129,7 +136,7 @@ def _add_marks(router: APIRouter, context: DmsContext) -> None:
         return await set_marks(context, name, marks)
 
     @router.delete("/{name}/marks", responses=errors(NotFound, NotAvailable))
-    @allow(Role.ADMIN, CallingService.OPERATOR)
+    @allow(Role.ADMIN, CallingService.OPERATOR, gateway=ADMINS)
     async def unmark(name: str) -> Storage:
         """Remove the watermarks of a storage.
 

@@ -11,10 +11,10 @@ from pydantic.json_schema import models_json_schema
 from scripts.docs.services import app_of, built
 from scripts.docs.source_comments import first_sentence
 from sluice.contracts import messages
-from sluice.contracts.access.services import SERVICES
+from sluice.contracts.access.services import SERVICES, CallingService
 from sluice.contracts.messages import EVENTS, PAYLOADS, QUEUES, CloudEvent
 from sluice.servicekit.messages.consumer import QueueConsumer, WakeConsumer
-from sluice.servicekit.web.openapi import remove_unused_schemas
+from sluice.servicekit.web.openapi import GATEWAY, remove_unused_schemas
 
 _REF = "#/components/schemas/{model}"
 _CONTENT_TYPE = "application/cloudevents+json"
@@ -23,6 +23,40 @@ _CONTENT_TYPE = "application/cloudevents+json"
 def openapi_document(service: str) -> str:
     """Return the OpenAPI document of a service."""
     return as_json(app_of(service).openapi())
+
+
+def forwarded_document() -> str:
+    """Return the OpenAPI document of the routes that the operator service forwards.
+
+    Raises:
+        ValueError: Two services have different schemas with the same name.
+    """
+    paths: dict[str, dict[str, Any]] = {}
+    schemas: dict[str, Any] = {}
+    for service in sorted({*SERVICES} - {CallingService.OPERATOR}):
+        part = _forwarded_part(service)
+        for path, operations in part["paths"].items():
+            paths.setdefault(path, {}).update(operations)
+        for name, schema in part["components"]["schemas"].items():
+            if schemas.setdefault(name, schema) != schema:
+                raise ValueError(f"{service} and another service have different schemas {name}")
+    return as_json({"paths": paths, "components": {"schemas": schemas}})
+
+
+def _forwarded_part(service: str) -> dict[str, Any]:
+    """Return the operations that the service declares for the gateway, with their schemas."""
+    document = app_of(service).openapi()
+    part: dict[str, Any] = {
+        "paths": {},
+        "components": {"schemas": document["components"]["schemas"]},
+    }
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if GATEWAY in operation:
+                forwarded = operation | {GATEWAY: {"service": service, **operation[GATEWAY]}}
+                part["paths"].setdefault(path, {})[method] = forwarded
+    remove_unused_schemas(part)
+    return part
 
 
 def as_json(document: Any) -> str:

@@ -73,23 +73,14 @@ def _routes(service: str) -> Iterator[str]:
     for address, methods in document["paths"].items():
         for method in _METHODS:
             if method in methods:
-                sentence = _cell(route_sentence(methods[method]))
+                sentence = _cell(methods[method]["summary"])
                 yield f"| {method.upper()} | `{address}` | {sentence} |"
-
-
-def route_sentence(operation: dict[str, Any]) -> str:
-    """Return the first paragraph of a route's description in the OpenAPI document."""
-    text: str = operation.get("description") or operation.get("summary", "")
-    return _first_paragraph(text)
-
-
-def _first_paragraph(text: str) -> str:
-    return " ".join(text.split("\n\n", maxsplit=1)[0].split())
 
 
 def _cell(text: str) -> str:
     """Return the first paragraph as one line for a table."""
-    return _first_paragraph(text).replace("|", "\\|").replace("``", "`")
+    paragraph = " ".join(text.split("\n\n", maxsplit=1)[0].split())
+    return paragraph.replace("|", "\\|").replace("``", "`")
 
 
 def _messages(service: str) -> Iterator[str]:

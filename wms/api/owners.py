@@ -35,7 +35,7 @@ class _OwnedKind:
 
 _NAMED = (
     _OwnedKind("/api/v1/tasks/{uid}", "task", "uid", UUID, no_task),
-    _OwnedKind("/api/v1/jobs/{job_id}", "job", "job_id", int, no_job),
+    _OwnedKind("/api/v1/jobs/{job}", "job", "job", int, no_job),
     _OwnedKind("/api/v1/chains/{uid}", "chain", "uid", UUID, no_task_of_chain),
 )
 

@@ -13,7 +13,7 @@ from sluice.contracts.jobs.warm_workers import LoadTool
 from sluice.contracts.pilots.pilot_detail import PilotDetail
 from sluice.contracts.pilots.pilot_list import PilotList
 from sluice.servicekit.access.asking import Seen
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import SHIFT, VIEWERS, allow
 from sluice.servicekit.web.http import api_router, errors
 from wms.db.pilots.pilot_pages import MOST, PilotQuery
 from wms.usecases.context import WmsContext
@@ -36,9 +36,14 @@ Attention = Annotated[
 def pilots_router(context: WmsContext) -> APIRouter:
     """Create the routes of pilots."""
     router = api_router("/api/v1/pilots", tags=["pilots"])
+    _add_reading(router, context)
+    _add_requests(router, context)
+    return router
 
+
+def _add_reading(router: APIRouter, context: WmsContext) -> None:
     @router.get("", responses=errors(Unprocessable))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def pilots(
         name: Annotated[str | None, Query(description="Only pilots with this name.")] = None,
         attention: Attention = False,
@@ -52,24 +57,33 @@ def pilots_router(context: WmsContext) -> APIRouter:
         """
         return await list_pilots(context, PilotQuery(name, attention, after, limit))
 
-    @router.post("/{uid}/drain", status_code=204, responses=errors(NotFound))
-    @allow(CallingService.OPERATOR)
-    async def drain(uid: UUID) -> None:
-        """Ask a pilot to finish its jobs and end; it gets no more jobs. Repeating it is fine."""
-        await drain_pilot(context, uid)
-
     @router.get("/{uid}", responses=errors(NotFound))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def pilot(uid: UUID, visibility: Seen) -> PilotDetail:
-        """Return a pilot with its jobs, last attempts and failures that the caller may see."""
+        """Return a pilot with its jobs, last attempts and failures.
+
+        Jobs that the caller may not see are left out.
+        """
         return await read_pilot(context, uid, visibility)
 
-    @router.post("/{uid}/stop", status_code=204, responses=errors(NotFound, Conflict))
-    @allow(CallingService.OPERATOR)
-    async def stop(uid: UUID) -> None:
-        """Ask a pilot to stop its jobs, return them and end. If it has ended: 409.
 
-        Others get its jobs at once; this does not count against the jobs. Repeating it is fine.
+def _add_requests(router: APIRouter, context: WmsContext) -> None:
+    @router.post("/{uid}/drain", status_code=204, responses=errors(NotFound))
+    @allow(CallingService.OPERATOR, gateway=SHIFT)
+    async def drain(uid: UUID) -> None:
+        """Ask a pilot to finish its jobs and end.
+
+        It gets no more jobs. The request may be repeated.
+        """
+        await drain_pilot(context, uid)
+
+    @router.post("/{uid}/stop", status_code=204, responses=errors(NotFound, Conflict))
+    @allow(CallingService.OPERATOR, gateway=SHIFT)
+    async def stop(uid: UUID) -> None:
+        """Ask a pilot to stop its jobs, return them, and end.
+
+        Other pilots get its jobs at once; this does not count against the jobs. The request may be
+        repeated. If the pilot has ended: 409.
         """
         await stop_pilot(context, uid)
 
@@ -80,15 +94,19 @@ def pilots_router(context: WmsContext) -> APIRouter:
         await load_tool(context, uid, asked)
 
     @router.delete("/{uid}", status_code=204, responses=errors(NotFound, Conflict))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def remove(uid: UUID) -> None:
-        """Remove an ended or lost pilot from the lists until it comes back. If present: 409."""
+        """Remove an ended or lost pilot from the lists until it comes back.
+
+        If the pilot is present: 409.
+        """
         await remove_pilot(context, uid)
 
     @router.post("/{uid}/acknowledge", status_code=204, responses=errors(NotFound, Conflict))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def acknowledge(uid: UUID, asked: Acknowledge) -> None:
-        """Acknowledge the loss of a pilot. Another person is told who was first (409)."""
-        await acknowledge_pilot(context, uid, asked)
+        """Acknowledge the loss of a pilot.
 
-    return router
+        Another person is told who was first (409).
+        """
+        await acknowledge_pilot(context, uid, asked)

@@ -27,7 +27,7 @@ from sluice.contracts.jobs.tasks import (
     UnschedulableList,
 )
 from sluice.servicekit.access.asking import Seen
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import SHIFT_OR_OWNER, VIEWERS, allow
 from sluice.servicekit.web.http import api_router, errors
 from wms.db.jobs.job_pages import JobQuery
 from wms.domain.tokens import MAX_ID
@@ -89,7 +89,7 @@ def _add_one(router: APIRouter, context: WmsContext) -> None:
         return await read_tasks.read_task_status(context, uid, full=full)
 
     @router.get("/{uid}/jobs", responses=errors(NotFound, Unprocessable))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def jobs(
         uid: UUID,
         *,
@@ -110,15 +110,15 @@ def _add_one(router: APIRouter, context: WmsContext) -> None:
         return await read_tasks.read_jobs(context, uid, JobQuery(state, sort, after, limit, full))
 
     @router.get("/{uid}/explain", responses=errors(NotFound))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def explain_task(uid: UUID) -> Explanation:
-        """Explain why a task does not run, or why it ended as it did."""
+        """Explain why a task does not run, or why it failed."""
         return await explain.explain_task(context, uid)
 
     @router.get("/{uid}/outlook", responses=errors(NotFound))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def outlook(uid: UUID) -> Schedulability:
-        """Say whether a task's jobs will ever find a node."""
+        """Return whether the jobs of a task will ever find a node."""
         return await check_schedulability(context, uid)
 
 
@@ -146,9 +146,9 @@ def task_requests_router(context: WmsContext) -> APIRouter:
         return await cancel_task(context, uid, body)
 
     @router.post("/{uid}/retry", responses=errors(NotFound, Conflict))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def retry(uid: UUID) -> TaskStatus:
-        """Retry the failed and held jobs of a task, with all their attempts again.
+        """Retry the failed and quarantined jobs of a task, with all their attempts again.
 
         A task that has ended is refused (409).
         """
@@ -234,28 +234,28 @@ def jobs_router(context: WmsContext) -> APIRouter:
     """Create the routes of jobs."""
     router = api_router("/api/v1/jobs", tags=["jobs"])
 
-    @router.get("/{job_id}", responses=errors(NotFound))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @router.get("/{job}", responses=errors(NotFound))
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def job(
-        job_id: JobId,
+        job: JobId,
         full: Annotated[bool, Query(description="Include the names of the pilots.")] = False,
     ) -> Job:
         """Return a job with its attempts."""
-        return await read_tasks.read_job(context, job_id, full=full)
+        return await read_tasks.read_job(context, job, full=full)
 
-    @router.get("/{job_id}/explain", responses=errors(NotFound))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def explain_job(job_id: JobId) -> Explanation:
-        """Explain why a job does not run, or why it ended as it did."""
-        return await explain.explain_job(context, job_id)
+    @router.get("/{job}/explain", responses=errors(NotFound))
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
+    async def explain_job(job: JobId) -> Explanation:
+        """Explain why a job does not run, or why it failed."""
+        return await explain.explain_job(context, job)
 
-    @router.post("/{job_id}/retry", responses=errors(NotFound, Conflict))
-    @allow(CallingService.OPERATOR)
-    async def retry(job_id: JobId) -> Job:
-        """Retry a failed or held job, with all its attempts again.
+    @router.post("/{job}/retry", responses=errors(NotFound, Conflict))
+    @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
+    async def retry(job: JobId) -> Job:
+        """Retry a failed or quarantined job, with all its attempts again.
 
         A job in another state, or whose task has ended, is refused (409).
         """
-        return await retry_jobs.retry_job(context, job_id)
+        return await retry_jobs.retry_job(context, job)
 
     return router

@@ -43,13 +43,15 @@ class RoutePolicy:
     """The principals that may call a route.
 
     ``role`` is the lowest role that a person needs; None admits no person. ``own`` also admits
-    submitters to their own objects.
+    submitters to their own objects. ``gateway`` is the policy for people at the operator service,
+    which forwards their requests to the route; None: it does not forward requests.
     """
 
     role: Role | None = None
     own: bool = False
     services: frozenset[CallingService] = frozenset()
     others: frozenset[Other] = frozenset()
+    gateway: "RoutePolicy | None" = None
 
     def __str__(self) -> str:
         """Return the policy as the table of all routes shows it."""
@@ -66,32 +68,44 @@ class NoPolicy(TypeError):
         super().__init__(f"{route} does not say who may ask for it: put allow(…) before its view")
 
 
-def policy(*who: Who, own: bool = False) -> RoutePolicy:
+def policy(*who: Who, own: bool = False, gateway: RoutePolicy | None = None) -> RoutePolicy:
     """Return the policy that admits the given roles, services and other callers.
 
     Args:
         *who: At most one role, which includes higher roles, and any services and other callers.
         own: Whether submitters are admitted to their own objects, too.
+        gateway: The people whose requests the operator service forwards to the route.
 
     Raises:
-        TypeError: Nobody is admitted, two roles are given, or ``own`` adds nothing to the role.
+        TypeError: Nobody is admitted, two roles are given, ``own`` adds nothing to the role, or
+            ``gateway`` is given but the operator service is not admitted.
     """
     roles = [each for each in who if isinstance(each, Role)]
     if not who or len(roles) > 1:
         raise TypeError(f"a policy names somebody, and one role at most: {who}")
     if own and any(Role.SUBMITTER.includes(each) for each in roles):
         raise TypeError(f"submitters may this with what is others', too: {who}")
+    if gateway is not None and CallingService.OPERATOR not in who:
+        raise TypeError(f"the operator service forwards requests, but is not admitted: {who}")
     return RoutePolicy(
         next(iter(roles), None),
         own,
         frozenset(each for each in who if isinstance(each, CallingService)),
         frozenset(each for each in who if isinstance(each, Other)),
+        gateway,
     )
 
 
-def allow(*who: Who) -> Callable[[FunctionT], FunctionT]:
+#: The most frequent policies for people.
+VIEWERS, SUBMITTERS = policy(Role.VIEWER), policy(Role.SUBMITTER)
+SHIFT, ADMINS = policy(Role.SHIFT), policy(Role.ADMIN)
+#: The owner of the object in the path may use the route, too.
+SHIFT_OR_OWNER = policy(Role.SHIFT, own=True)
+
+
+def allow(*who: Who, gateway: RoutePolicy | None = None) -> Callable[[FunctionT], FunctionT]:
     """Declare who may call the decorated view, as in ``policy``."""
-    return under(policy(*who))
+    return under(policy(*who, gateway=gateway))
 
 
 def under(declared: RoutePolicy) -> Callable[[FunctionT], FunctionT]:

@@ -1,16 +1,21 @@
 """Corrections of the OpenAPI document that FastAPI makes.
 
-Error responses get the media type of problems (RFC 9457). The definitions in the schema of a body
+The first paragraph of a route's docstring becomes its summary. A route that the operator service
+forwards gets the extension ``x-gateway``, which says who may use it there. Error responses get the
+media type of problems (RFC 9457). The definitions in the schema of a body
 that a route parses itself move to the components. Schemas that nothing refers to are removed: they
 remain when objects are nested in code and flat on the wire (``sluice.contracts.common.wire``).
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from fastapi import FastAPI
 
 PROBLEM_JSON = "application/problem+json"
+#: The extension of an operation that the operator service forwards.
+GATEWAY = "x-gateway"
 _COMPONENTS = "#/components/schemas/"
 _PROBLEM = {"$ref": f"{_COMPONENTS}Problem"}
 
@@ -19,10 +24,15 @@ def complete_document(app: FastAPI) -> None:
     """Correct the OpenAPI document of an application."""
     made = app.openapi
 
+    @cache
     def openapi() -> dict[str, Any]:
         document = made()
-        for operations in document["paths"].values():
-            for operation in operations.values():
+        for path, operations in document["paths"].items():
+            for method, operation in operations.items():
+                _set_summary(operation)
+                gateway = app.state.policies[f"{method.upper()} {path}"].gateway
+                if gateway is not None:
+                    operation[GATEWAY] = {"role": gateway.role, "own": gateway.own}
                 for answer in operation["responses"].values():
                     _name_problem(answer.get("content", {}))
                 for body in operation.get("requestBody", {}).get("content", {}).values():
@@ -59,6 +69,15 @@ def _named_schemas(part: Any) -> Iterator[str]:
     inside = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     for each in inside:
         yield from _named_schemas(each)
+
+
+def _set_summary(operation: dict[str, Any]) -> None:
+    """Replace the name of the function, FastAPI's summary, by the first paragraph."""
+    if "description" in operation:
+        summary, _, rest = operation.pop("description").partition("\n\n")
+        operation["summary"] = " ".join(summary.split())
+        if rest:
+            operation["description"] = rest
 
 
 def _name_problem(content: dict[str, Any]) -> None:

@@ -10,7 +10,7 @@ from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.contracts.human_tasks.asking_watch import AskLink, AskLinks, NewLink
 from sluice.servicekit.access.asking import Seen
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import SUBMITTERS, allow
 from sluice.servicekit.web.http import api_router, errors
 from wfms.ask.api.places import STEP, AskedBy, Place
 from wfms.ask.db.devices import AskingPlace
@@ -26,16 +26,16 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
     @router.post(
         f"{STEP}/links", status_code=status.HTTP_201_CREATED, responses=errors(NotFound, Conflict)
     )
-    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def link(where: Place, new: NewLink, by: AskedBy) -> AskLink:
-        """Create a link to the page of a step. Its key is returned only this time."""
+        """Create a link to the page of a human task. Its key is returned only this once."""
         made, key = await make_link(context, where, new, by=by)
         return made.model_copy(update={"url": page_address(address, where, key)})
 
     @router.get(f"{STEP}/links", responses=errors(NotFound))
-    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def links(where: Place) -> AskLinks:
-        """List the links to the page of a step, newest first, without their keys."""
+        """List the links to the page of a human task, newest first, without their keys."""
         await require_step(context, where)
         return AskLinks(links=await links_to(context, where))
 
@@ -44,9 +44,9 @@ def links_router(context: AskContext, *, address: str) -> APIRouter:
         status_code=status.HTTP_204_NO_CONTENT,
         responses=errors(NotFound, Conflict),
     )
-    @allow(Role.SUBMITTER, CallingService.OPERATOR)
+    @allow(Role.SUBMITTER, CallingService.OPERATOR, gateway=SUBMITTERS)
     async def end(uid: UUID, visibility: Seen) -> None:
-        """End a link. Browsers that came by it are not let in any more."""
+        """End a link. Browsers that used it are not admitted any more."""
         where = await place_of(context, link=uid)
         if where is None or not visibility.is_member(where.group):
             raise NotFound(f"there is no link {uid}")

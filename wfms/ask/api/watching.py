@@ -15,7 +15,7 @@ from sluice.contracts.human_tasks.asking_watch import (
     SetDeviceState,
 )
 from sluice.servicekit.access.asking import Seen
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import SHIFT, VIEWERS, allow
 from sluice.servicekit.web.http import api_router, errors
 from wfms.ask.api.places import STEP, AskedBy, Place
 from wfms.ask.usecases.context import AskContext
@@ -36,22 +36,25 @@ def watching_router(context: AskContext) -> APIRouter:
     router = api_router("/api/v1/asking", tags=["asking"])
 
     @router.get("/steps")
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def steps(visibility: Seen) -> HumanStepList:
-        """List the steps that ask people now, or did within 30 days, with their progress."""
+        """List the progress of human tasks of the last 30 days, by step."""
         return HumanStepList(steps=await read_steps(context, visibility))
 
     @router.get(f"{STEP}/devices", responses=errors(NotFound))
-    @allow(Role.VIEWER, CallingService.OPERATOR)
+    @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def devices(where: Place) -> AskDevices:
-        """List the browsers that answered a step, those that seem to answer carelessly first."""
+        """List the browsers of annotators.
+
+        Those that seem to answer without looking come first.
+        """
         await require_step(context, where)
         return AskDevices(devices=await read_devices(context, where))
 
     @router.put("/devices/{uid}/standing", responses=errors(NotFound, Conflict))
-    @allow(Role.SHIFT, CallingService.OPERATOR)
+    @allow(Role.SHIFT, CallingService.OPERATOR, gateway=SHIFT)
     async def standing(uid: UUID, new: SetDeviceState, visibility: Seen, by: AskedBy) -> AskDevice:
-        """Exclude a browser and revoke all its answers, or let them count again."""
+        """Exclude a browser and revoke its annotations, or admit it again."""
         where = await place_of(context, device=uid)
         if where is None or not visibility.is_member(where.group):
             raise NotFound(f"there is no device {uid}")

@@ -10,7 +10,7 @@ from sluice.contracts.chains.attention import Acknowledge, ChainCounts
 from sluice.contracts.chains.chains import Chain
 from sluice.contracts.common.problems import Conflict, NotFound
 from sluice.servicekit.access.asking import Seen
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import SHIFT_OR_OWNER, allow
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
 from wfms.chains.usecases.acknowledge_chain import acknowledge_chain
@@ -31,11 +31,11 @@ def attention_router(database: Database) -> APIRouter:
         return await count_chains(database, visibility)
 
     @router.post("/chains/{uid}/acknowledge", responses=errors(NotFound, Conflict))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def acknowledge(uid: UUID, asked: Acknowledge) -> Chain:
-        """Record who has seen that a chain failed, so that it needs no attention any more.
+        """Acknowledge the failure of a chain, so that it needs no attention any more.
 
-        Repeating it is fine. Another person is told who was first (409).
+        The request may be repeated. Another person is told who was first (409).
         """
         await acknowledge_chain(database, uid, asked)
         return await read_chain(database, uid)

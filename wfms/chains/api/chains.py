@@ -16,7 +16,7 @@ from sluice.contracts.common.states import ChainState
 from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.tasks import BY_REQUEST, Cancel, Prioritise
 from sluice.servicekit.access.asking import Asking, Seen
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import SHIFT_OR_OWNER, allow
 from sluice.servicekit.database import Database
 from sluice.servicekit.web.http import api_router, errors
 from wfms.chains.db.reading import ChainQuery
@@ -121,7 +121,7 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
         status_code=status.HTTP_202_ACCEPTED,
         responses=errors(NotFound, Conflict, NotAvailable),
     )
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT_OR_OWNER)
     async def delete(
         uid: UUID,
         visibility: Seen,
@@ -136,12 +136,12 @@ def _add_deletion(router: APIRouter, context: ChainsContext, wake: Callable[[], 
             bool, Query(description="The data set is a withdrawn version of an asset.")
         ] = False,
     ) -> Dataset:
-        """Have the DMS delete a data set.
+        """Delete a data set that no chain needs. With `force`, cancel the chains that need it.
 
-        This is refused while chains that have not ended need it, and for outputs, unless it is
-        forced. If forced, these chains are canceled first, and the data set is deleted when the
-        last of them has ended. A data set that holds a version of an asset is always refused until
-        that version is taken back. Repeating it is fine.
+        Without `force`, the request is refused while chains that have not ended need the data set,
+        and for outputs. With it, the data set is deleted when the last of these chains has ended. A
+        data set that holds a version of an asset is always refused until that version is withdrawn.
+        The request may be repeated.
         """
         dataset = await delete_dataset(
             context, uid, force=force, taken_back=taken_back, visibility=visibility

@@ -20,7 +20,7 @@ from sluice.contracts.chains.intake import (
 from sluice.contracts.common.base import Timestamp
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
 from sluice.servicekit.access.asking import Seen
-from sluice.servicekit.access.policy import allow
+from sluice.servicekit.access.policy import SHIFT, allow
 from sluice.servicekit.web.http import api_router, errors
 from wfms.intake.usecases.context import IntakeContext
 from wfms.intake.usecases.dismiss_dataset import dismiss_dataset, dismiss_datasets
@@ -49,18 +49,21 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
         return await read_handover(database, dataset_uid)
 
     @router.delete("/unmatched/{uid}", status_code=204, responses=errors(NotFound, NotAvailable))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def dismiss(uid: UUID, visibility: Seen) -> None:
-        """Remove a data set from the unmatched ones, because somebody has dealt with it.
+        """Remove a data set from the list of unmatched data sets.
 
         The data set itself stays.
         """
         await dismiss_dataset(database, uid, visibility)
 
     @router.delete("/unmatched", responses=errors(NotAvailable))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def dismiss_all(visibility: Seen, until: Timestamp) -> Dismissed:
-        """Remove all data sets that were unmatched by this time; the data sets themselves stay."""
+        """Remove all data sets that were unmatched at `until` from the list.
+
+        The data sets themselves stay.
+        """
         return await dismiss_datasets(database, until, visibility)
 
     @router.get("/ties")
@@ -70,15 +73,15 @@ def unmatched_router(context: IntakeContext, *, wake: Callable[[], None]) -> API
         return await read_ties(database, limit=limit, visibility=visibility)
 
     @router.post("/rematch", responses=errors(NotFound, Conflict, NotAvailable))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def rematch(request: Rematch, visibility: Seen) -> Rematched:
-        """Match a data set again, after a template was added or changed."""
+        """Match an unmatched data set again, after a template was added or changed."""
         rematched = await rematch_dataset(context, request.dataset_uid, visibility)
         wake()
         return rematched
 
     @router.post("/rematch-all", responses=errors(NotAvailable))
-    @allow(CallingService.OPERATOR)
+    @allow(CallingService.OPERATOR, gateway=SHIFT)
     async def rematch_every(visibility: Seen) -> RematchedAll:
         """Match all unmatched data sets again, and remove deleted ones."""
         rematched = await rematch_all(context, visibility)

@@ -10,12 +10,11 @@ from typing import Any, TypeVar, get_origin
 from flask import Blueprint, Response, request
 from pydantic import BaseModel, ValidationError
 
-from sluice.contracts.access.access import Role
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import Finding, ServiceError
 from sluice.contracts.common.renamed import ContractWithOldNames
 from sluice.contracts.common.wording import sentence_of
-from sluice.servicekit.access.policy import RoutePolicy, policy, under
+from sluice.servicekit.access.policy import RoutePolicy, under
 from sluice.servicekit.web.known_queries import require_known_query
 from wfms.operator.errors import RequestRefused
 from wfms.operator.http.access import caller, principal_now
@@ -23,12 +22,6 @@ from wfms.operator.http.body import read_body
 from wfms.operator.http.bridge import Bridge
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
-
-#: The most frequent policies.
-VIEWERS, SUBMITTERS = policy(Role.VIEWER), policy(Role.SUBMITTER)
-SHIFT, ADMINS = policy(Role.SHIFT), policy(Role.ADMIN)
-#: The owner of the object in the address may use the route, too.
-SHIFT_OR_OWNER = policy(Role.SHIFT, own=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +72,8 @@ class Route:
     query: type[Contract] | None = None
     #: The query, if another service reads it.
     passed_on: type[Contract] | None = None
+    #: The OpenAPI operation, if another service answers. Answers, body and errors are there.
+    operation: Mapping[str, Any] | None = None
     errors: tuple[type[ServiceError], ...] = ()
     read: Callable[[], Any] | None = None
     #: The route takes a form with files or plain text, beside JSON.
@@ -131,6 +126,11 @@ def _query_parameters(route: Route) -> frozenset[str]:
             *(asked.model_fields if asked else ()),
             *old_names,
             *(UPLOADED_AS if route.uploads else ()),
+            *(
+                parameter["name"]
+                for parameter in (route.operation or {}).get("parameters", ())
+                if parameter["in"] == "query"
+            ),
         }
     )
 

@@ -25,7 +25,7 @@ from sluice.contracts.data.assets import (
     RemovedAsset,
     StoredAsset,
 )
-from sluice.servicekit.access.policy import policy
+from sluice.servicekit.access.policy import SHIFT, SUBMITTERS, VIEWERS, policy
 from wfms.operator.assets.usecases.begin_asset import begin_asset
 from wfms.operator.assets.usecases.read_assets import read_asset, read_assets, read_uses
 from wfms.operator.assets.usecases.receive_asset import complete_asset, complete_file, receive_piece
@@ -33,7 +33,7 @@ from wfms.operator.assets.usecases.remove_asset import remove_asset
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import TooLarge
 from wfms.operator.http.body import read_body
-from wfms.operator.http.route import SHIFT, SUBMITTERS, VIEWERS, Route, refused
+from wfms.operator.http.route import Route, refused
 
 
 class AssetPathNames(Contract):

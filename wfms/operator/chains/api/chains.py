@@ -19,20 +19,14 @@ from sluice.contracts.common.labels import meant
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.partial import PartialOutputs
 from sluice.contracts.jobs.tasks import Cancel, Prioritise
+from sluice.servicekit.access.policy import SHIFT, SHIFT_OR_OWNER, SUBMITTERS, VIEWERS
 from wfms.operator.chains.usecases.read_outputs import read_outputs
 from wfms.operator.chains.usecases.read_partial import read_partial
 from wfms.operator.chains.usecases.read_upload_waits import with_upload_waits
 from wfms.operator.chains.usecases.request_chain import request_chain
 from wfms.operator.chains.usecases.request_rerun import request_rerun, request_rerun_plan
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import (
-    SHIFT,
-    SHIFT_OR_OWNER,
-    SUBMITTERS,
-    VIEWERS,
-    Route,
-    RouteResponse,
-)
+from wfms.operator.http.route import Route, RouteResponse
 
 
 class ChainListRequest(Page):

@@ -5,10 +5,11 @@ from uuid import UUID
 from sluice.contracts.access.owners import Share
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
 from sluice.contracts.data.datasets import Dataset, DatasetStatus, NewDataset, require_no_kept_keys
+from sluice.servicekit.access.policy import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS
 from wfms.operator.chains.usecases.read_dataset_detail import read_dataset_status
 from wfms.operator.chains.usecases.share_dataset import share_dataset
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Route, RouteResponse
+from wfms.operator.http.route import Route, RouteResponse
 
 
 class DatasetRoutes:

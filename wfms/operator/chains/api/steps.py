@@ -5,10 +5,11 @@ from uuid import UUID
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
 from sluice.contracts.jobs.steps import SetStepPriority, StepList
 from sluice.contracts.jobs.warm_workers import LoadTool
+from sluice.servicekit.access.policy import SHIFT, VIEWERS
 from wfms.operator.chains.usecases.load_tool import load_tool
 from wfms.operator.chains.usecases.read_steps import read_steps, set_step_priority
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import SHIFT, VIEWERS, Route
+from wfms.operator.http.route import Route
 
 
 class StepRoutes:

@@ -13,11 +13,12 @@ from sluice.contracts.common.renamed import ContractWithOldNames
 from sluice.contracts.common.states import StepState
 from sluice.contracts.jobs.logs import FollowedLog
 from sluice.contracts.jobs.tasks import Cancel, Prioritise, TaskStatus
+from sluice.servicekit.access.policy import SHIFT, SHIFT_OR_OWNER, VIEWERS
 from wfms.operator.chains.usecases.find_tasks import TaskSearch, find_tasks
 from wfms.operator.chains.usecases.follow_log import follow_log
 from wfms.operator.chains.usecases.read_log import read_log
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import SHIFT, SHIFT_OR_OWNER, VIEWERS, Route, RouteResponse
+from wfms.operator.http.route import Route, RouteResponse
 
 
 class TaskListRequest(ContractWithOldNames):

@@ -8,6 +8,7 @@ from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.common.bounds import NewText
 from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessable
 from sluice.contracts.jobs.times import Timeline, WorkTimes
+from sluice.servicekit.access.policy import VIEWERS
 from wfms.operator.chains.usecases.read_times import (
     draw,
     draw_chain,
@@ -16,7 +17,7 @@ from wfms.operator.chains.usecases.read_times import (
     read_timeline,
 )
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import VIEWERS, Route, RouteResponse
+from wfms.operator.http.route import Route, RouteResponse
 
 #: The images contain their own styles and load nothing.
 _POLICY = {"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox"}

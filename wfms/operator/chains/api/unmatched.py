@@ -7,9 +7,10 @@ from pydantic import Field
 from sluice.contracts.chains.intake import TieList, UnmatchedList
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import NotAvailable
+from sluice.servicekit.access.policy import VIEWERS
 from wfms.operator.chains.usecases.review_unmatched import current_ties, review_unmatched
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import VIEWERS, Route
+from wfms.operator.http.route import Route
 
 
 class UnmatchedQuery(Contract):

@@ -1,17 +1,32 @@
-"""REST routes of other services, forwarded with the same path, query and answer."""
+"""REST routes of other services, forwarded with the same path, query and answer.
 
+The services declare these routes. ``forwarded.json`` is assembled from their OpenAPI documents.
+"""
+
+import json
 from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 import httpx
 from flask import request
 
-from sluice.contracts.common.problems import NotAvailable
-from wfms.operator.gateway.api.forwarded_queries import QUERIES
-from wfms.operator.gateway.api.forwarded_table import FORWARDED
+from sluice.contracts.access.access import Role
+from sluice.servicekit.access.policy import RoutePolicy
+from sluice.servicekit.web.openapi import GATEWAY
 from wfms.operator.gateway.usecases.forward_request import ForwardedRequest, forward_request
 from wfms.operator.http.body import read_body
 from wfms.operator.http.route import Route, RouteResponse, View
+
+#: Root of the paths of REST routes.
+ROOT = "/api/v1"
+
+
+def forwarded_document() -> dict[str, Any]:
+    """Return the OpenAPI document of the forwarded routes."""
+    text = (files("wfms.operator.gateway") / "forwarded.json").read_text(encoding="utf-8")
+    document: dict[str, Any] = json.loads(text)
+    return document
 
 
 def forwarded_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -> list[Route]:
@@ -34,22 +49,29 @@ def forwarded_routes(others: Mapping[str, httpx.AsyncClient], *, largest: int) -
 
     return [
         Route(
-            each.method,
-            each.rule,
-            _view(others, each.service),
-            each.access,
-            each.summary,
-            answer=each.answer,
-            many=each.many,
-            status=each.status,
-            again=each.again,
-            body=each.body,
-            passed_on=QUERIES.get((each.method, each.rule)),
+            method.upper(),
+            _rule(path, operation),
+            _view(others, operation[GATEWAY]["service"]),
+            RoutePolicy(Role(operation[GATEWAY]["role"]), own=operation[GATEWAY]["own"]),
+            operation["summary"],
+            operation=operation,
             read=read,
-            errors=(*each.errors, NotAvailable),
         )
-        for each in FORWARDED
+        for path, operations in forwarded_document()["paths"].items()
+        for method, operation in operations.items()
     ]
+
+
+def _rule(path: str, operation: dict[str, Any]) -> str:
+    """Return the path with Flask's converters."""
+    rule = path.removeprefix(ROOT)
+    for parameter in operation.get("parameters", ()):
+        if parameter["in"] == "path":
+            schema, name = parameter["schema"], parameter["name"]
+            integer = "int" if schema["type"] == "integer" else "string"
+            kind = "uuid" if schema.get("format") == "uuid" else integer
+            rule = rule.replace(f"{{{name}}}", f"<{kind}:{name}>")
+    return rule
 
 
 def _view(others: Mapping[str, httpx.AsyncClient], service: str) -> View:

@@ -2,8 +2,9 @@
 
 from sluice.contracts.common.problems import NotAvailable, NotFound
 from sluice.contracts.jobs.limits import LimitList, SetLimit
+from sluice.servicekit.access.policy import ADMINS, VIEWERS
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import ADMINS, VIEWERS, Route
+from wfms.operator.http.route import Route
 
 
 class LimitRoutes:

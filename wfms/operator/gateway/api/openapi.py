@@ -1,6 +1,10 @@
-"""The OpenAPI document of the REST interface, generated from the declarations of its routes."""
+"""The OpenAPI document of the REST interface, generated from the declarations of its routes.
+
+The operations of forwarded routes are those in the documents of the services that answer.
+"""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -14,11 +18,11 @@ from sluice.contracts.common.problems import (
     Unauthenticated,
     Unprocessable,
 )
-from sluice.servicekit.web.openapi import remove_unused_schemas
+from sluice.servicekit.web.openapi import GATEWAY, remove_unused_schemas
 from wfms.operator.errors import TooLarge, UnknownMedia
+from wfms.operator.gateway.api.forwarded import ROOT, forwarded_document
 from wfms.operator.http.route import UPLOADED_AS, Route
 
-_ROOT = "/api/v1"
 _REF = "#/components/schemas/{model}"
 _TYPES = {"uuid": {"type": "string", "format": "uuid"}, "int": {"type": "integer"}}
 _TEXT, _BINARY = {"type": "string"}, {"type": "string", "format": "binary"}
@@ -41,15 +45,18 @@ def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
     _, schemas = models_json_schema([(model, "validation") for model in ordered], ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        path = _ROOT + _PART.sub(r"{\2}", route.rule)
+        path = ROOT + _PART.sub(r"{\2}", route.rule)
         paths.setdefault(path, {})[route.method.lower()] = _operation(route)
     made: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "Sluice wfms.operator", "version": "1"},
         "paths": paths
-        | {path: item for path, item in beside["paths"].items() if path.startswith(_ROOT)},
+        | {path: item for path, item in beside["paths"].items() if path.startswith(ROOT)},
         "components": {
-            "schemas": beside["components"]["schemas"] | _of_queries(routes) | schemas["$defs"]
+            "schemas": forwarded_document()["components"]["schemas"]
+            | beside["components"]["schemas"]
+            | _of_queries(routes)
+            | schemas["$defs"]
         },
     }
     remove_unused_schemas(made)
@@ -57,6 +64,8 @@ def document(routes: list[Route], *, beside: dict[str, Any]) -> dict[str, Any]:
 
 
 def _operation(route: Route) -> dict[str, Any]:
+    if route.operation is not None:
+        return _forwarded_operation(route.operation)
     answers: dict[str, Any] = {
         str(status): {"description": said} | _answer(route)
         for status, said in ((route.status, "Done"), (route.again, "Already done"))
@@ -71,10 +80,7 @@ def _operation(route: Route) -> dict[str, Any]:
         *([UnknownMedia] if route.uploads else []),
         *route.errors,
     )  # any request can meet the first four, any request with a body the fifth
-    for error in errors:
-        answers[str(error.status)] = {"description": error.title} | _content(
-            Problem, media="application/problem+json"
-        )
+    answers |= dict(map(_error, errors))
     operation: dict[str, Any] = {
         "summary": route.summary,
         "parameters": _parameters(route),
@@ -95,6 +101,24 @@ def _operation(route: Route) -> dict[str, Any]:
             "required": True,
         }
     return operation
+
+
+def _forwarded_operation(operation: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the operation of the service that answers, as the gateway serves it.
+
+    The gateway refuses bodies that are too large before it forwards them.
+    """
+    refused = [TooLarge] if "requestBody" in operation else []
+    answers = operation["responses"] | dict(map(_error, refused))
+    return {key: value for key, value in operation.items() if key != GATEWAY} | {
+        "responses": answers
+    }
+
+
+def _error(error: type[ServiceError]) -> tuple[str, dict[str, Any]]:
+    """Return the status and the declaration of an error response."""
+    content = _content(Problem, media="application/problem+json")
+    return str(error.status), {"description": error.title} | content
 
 
 def _answer(route: Route) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound
 from sluice.contracts.pilots.sites import NewSite, NewSiteSecret, Site, SiteList
+from sluice.servicekit.access.policy import ADMINS
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import ADMINS, Route
+from wfms.operator.http.route import Route
 
 
 class SiteRoutes:

@@ -5,8 +5,9 @@ from pydantic import TypeAdapter, ValidationError
 from sluice.contracts.access.groups import Group, GroupList, SetGroup
 from sluice.contracts.access.owners import GroupName
 from sluice.contracts.common.problems import NotAvailable, NotFound, Unprocessable
+from sluice.servicekit.access.policy import ADMINS, VIEWERS
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import ADMINS, VIEWERS, Route, refused
+from wfms.operator.http.route import Route, refused
 from wfms.operator.identity.usecases.groups import read_groups, set_group
 
 _NAME: TypeAdapter[str] = TypeAdapter(GroupName)

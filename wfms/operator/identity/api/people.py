@@ -33,10 +33,10 @@ from sluice.contracts.common.problems import (
     Unauthenticated,
     Unprocessable,
 )
-from sluice.servicekit.access.policy import Other, policy
+from sluice.servicekit.access.policy import ADMINS, VIEWERS, Other, policy
 from sluice.servicekit.access.principal import Person
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import ADMINS, VIEWERS, Route
+from wfms.operator.http.route import Route
 from wfms.operator.identity.domain.errors import BeyondRole, TooManyTries
 from wfms.operator.identity.usecases.change_accounts import (
     change_account,

@@ -6,8 +6,9 @@ from pydantic import Field
 
 from sluice.contracts.chains.attention import NoticeList
 from sluice.contracts.common.base import Contract
+from sluice.servicekit.access.policy import VIEWERS
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import VIEWERS, Route
+from wfms.operator.http.route import Route
 from wfms.operator.monitoring.usecases.read_attention import read_attention
 
 

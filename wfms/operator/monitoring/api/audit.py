@@ -2,8 +2,9 @@
 
 from sluice.contracts.access.audit import AuditFilter, AuditPage, AuditVerdicts
 from sluice.contracts.common.problems import NotAvailable, Unprocessable
+from sluice.servicekit.access.policy import ADMINS
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import ADMINS, Route
+from wfms.operator.http.route import Route
 from wfms.operator.monitoring.usecases.read_audit import check_audit, read_audit
 
 

@@ -7,8 +7,9 @@ from pydantic import Field
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import NotAvailable, NotFound
 from sluice.contracts.queues import ChooseMessages, DeadMessages, MessagesMoved, QueueList
+from sluice.servicekit.access.policy import ADMINS, VIEWERS
 from wfms.operator.context import OperatorContext
-from wfms.operator.http.route import ADMINS, VIEWERS, Route, RouteResponse
+from wfms.operator.http.route import Route, RouteResponse
 
 
 class DeadQuery(Contract):

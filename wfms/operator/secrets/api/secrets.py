@@ -13,10 +13,10 @@ from sluice.contracts.access.secrets import NewSecret, Sealed, Secret, SecretLis
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import Conflict, NotFound, Unprocessable
-from sluice.servicekit.access.policy import policy
+from sluice.servicekit.access.policy import ADMINS, VIEWERS, policy
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import TooLarge
-from wfms.operator.http.route import ADMINS, VIEWERS, Route
+from wfms.operator.http.route import Route
 from wfms.operator.secrets.usecases.open_secrets import open_secrets
 from wfms.operator.secrets.usecases.read_secrets import read_secret, read_secrets
 from wfms.operator.secrets.usecases.remove_secret import remove_secret

@@ -12,9 +12,10 @@ from pydantic import Field
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import NotFound, Unprocessable
 from sluice.contracts.templates.templates import NewTemplate, Template, TemplateList
+from sluice.servicekit.access.policy import SUBMITTERS, VIEWERS
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import TooLarge
-from wfms.operator.http.route import SUBMITTERS, VIEWERS, Route, RouteResponse
+from wfms.operator.http.route import Route, RouteResponse
 from wfms.operator.templates.api.uploads import SentTemplate, read_upload
 from wfms.operator.templates.usecases.read_run_templates import (
     delete_run_template,

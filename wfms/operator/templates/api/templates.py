@@ -18,11 +18,11 @@ from sluice.contracts.templates.templates import (
     TemplateChanges,
     TemplateList,
 )  # fmt: skip
-from sluice.servicekit.access.policy import policy
+from sluice.servicekit.access.policy import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, policy
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import TooLarge
 from wfms.operator.http.access import is_asked_by_service
-from wfms.operator.http.route import SHIFT_OR_OWNER, SUBMITTERS, VIEWERS, Route, RouteResponse
+from wfms.operator.http.route import Route, RouteResponse
 from wfms.operator.templates.api.uploads import SentTemplate, read_upload
 from wfms.operator.templates.domain.errors import NotDue
 from wfms.operator.templates.usecases.check_template import check_template

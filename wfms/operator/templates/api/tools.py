@@ -14,9 +14,10 @@ from sluice.contracts.templates.tools import (
     Tool,
     ToolList,
 )
+from sluice.servicekit.access.policy import SHIFT, SUBMITTERS, VIEWERS
 from wfms.operator.context import OperatorContext
 from wfms.operator.errors import TooLarge
-from wfms.operator.http.route import SHIFT, SUBMITTERS, VIEWERS, Route
+from wfms.operator.http.route import Route
 from wfms.operator.templates.usecases.compose_tools import compose_tools
 from wfms.operator.templates.usecases.read_tools import read_tool, read_tool_versions, read_tools
 from wfms.operator.templates.usecases.store_tool import remove_tool, store_tool
