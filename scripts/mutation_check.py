@@ -139,7 +139,8 @@ def check(package: str, *, seed: int, changes: int, minutes: float) -> tuple[int
         _copy_repository(copy)
         started = time.monotonic()
         if not _tests_pass(copy, tests, seconds=60 * minutes):
-            sys.exit(f"{package}: the tests fail without a change: {' '.join([*_PYTEST, *tests])}")
+            command = " ".join([*_PYTEST, *tests])
+            sys.exit(f"{package}: without a change, tests fail or exceed {minutes} min: {command}")
         # A change may also make a test wait for ever.
         limit = 60 + 3 * (time.monotonic() - started)
         for change in chosen:
