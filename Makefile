@@ -11,7 +11,7 @@ export PATH := $(CURDIR)/$(BIN):$(PATH)
 # Containers often set this variable. Each process that starts would then compile the services again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo masstimes-stack-demo stack stack-demo stack-bench faults test test-durations test-packs test-long mutation-check check lock sbom audit clean docs bench
+.PHONY: gpu-check help style format install ocr ocr-model ocr-demo ocr-stack-demo conformance demo masstimes-demo masstimes-stack-demo stack stack-demo stack-bench faults test test-durations test-long mutation-check check lock sbom audit clean docs bench
 
 help: ## List the targets.
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 24
@@ -87,32 +87,24 @@ style: install
 	@$(BIN)/codespell $(SOURCES)
 	@$(BIN)/proselint check $(PAGES)
 	@$(BIN)/lint-imports
-	@$(BIN)/deptry sluice wfms dms wms pilot templates stack
+	@$(BIN)/deptry sluice bench wfms dms wms pilot templates stack
 	@$(BIN)/deptry --ignore DEP002,DEP004 tests scripts
 	@$(BIN)/python scripts/check_limits.py
 
-# Packs have tests of their own, except the detector's pack, whose programs the system's tests use.
-PACK_TESTS = $(wildcard $(foreach pack,collage masstimes ocr,tests/unit/$(pack) tests/integration/$(pack)))
-
 # Three processes for two cores, because they wait a third of their time.
-test: check ## Run the checks and all tests but the long ones and the packs', on PostgreSQL and RabbitMQ (twenty minutes on two cores).
+test: check ## Run the checks and all tests but the long ones, on PostgreSQL and RabbitMQ (twenty minutes on two cores).
 	@scripts/install-test-needs.sh
-	@scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup $(addprefix --ignore=,$(PACK_TESTS)) \
-		-m "not long" $(PYTEST_ARGS)
+	@scripts/in-memory.sh $(BIN)/python -m pytest -n 3 --dist loadgroup -m "not long" $(PYTEST_ARGS)
 
 test-durations: override PYTEST_ARGS += -p tests.durations
 test-durations: test ## Run `make test`, and print the seconds of each folder and of the slowest files.
-
-test-packs: install ## Run the tests of the packs collage, masstimes and ocr, but the long ones.
-	@scripts/install-test-needs.sh
-	@scripts/in-memory.sh $(BIN)/python -m pytest -n 2 --dist loadgroup -m "not long" $(PYTEST_ARGS) $(PACK_TESTS)
 
 mutation-check: install ## Check whether fast tests find ten random changes of PACKAGE, a folder (SEED=1; half an hour at most).
 	@$(BIN)/python scripts/mutation_check.py $(PACKAGE) $(if $(SEED),--seed $(SEED))
 
 # Random examples differ in each run. A failure prints an @example for the test, so that `make test` repeats it.
 # Tools of the pilot's tests run without a sandbox in the first call, and in the sandbox in the second.
-test-long: install test-packs ## Run the long tests, twenty times as many random examples, and the pilot's tests in its sandbox (SLUICE_GRAPHS=1000; an hour).
+test-long: install ## Run the long tests, twenty times as many random examples, and the pilot's tests in its sandbox (SLUICE_GRAPHS=1000; an hour).
 	@scripts/install-test-needs.sh
 	@scripts/install-extra.sh ocr
 	@scripts/install-extra.sh masstimes-train

@@ -19,12 +19,6 @@ def test_make_test_long_runs_the_tests_that_make_test_leaves_out() -> None:
     assert '-m "long or hypothesis"' in _recipe("test-long")
 
 
-def test_make_test_packs_runs_the_tests_that_make_test_ignores() -> None:
-    assert "$(addprefix --ignore=,$(PACK_TESTS))" in _recipe("test")
-    assert '-m "not long" $(PYTEST_ARGS) $(PACK_TESTS)' in _recipe("test-packs")
-    assert _recipe("test-long").startswith("test-long: install test-packs ")
-
-
 def _recipe(target: str) -> str:
     [recipe] = re.findall(rf"^{target}:.*?(?=\n\n|\Z)", _makefile(), re.MULTILINE | re.DOTALL)
     return str(recipe)
