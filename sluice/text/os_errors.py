@@ -25,8 +25,13 @@ def reason_of(error: BaseException) -> str:
 
 
 def _system_error(error: BaseException | None) -> OSError | None:
-    """Return the first error of the operating system among an error and its causes."""
-    while error is not None:
+    """Return the first error of the operating system among an error and its causes.
+
+    Libraries can make a circle of contexts: each error is looked at once.
+    """
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
         if isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         if isinstance(error, OSError) and error.strerror is not None:

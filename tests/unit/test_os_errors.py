@@ -57,3 +57,9 @@ def test_commands_show_no_error_numbers(tmp_path: Path, capsys: pytest.CaptureFi
     said = "".join(capsys.readouterr().err.split())
     assert said.endswith("missing:Nosuchfileordirectory")
     assert "Errno" not in said
+
+
+def test_causes_in_a_circle_are_looked_at_once() -> None:
+    first, second = httpx.ReadError("the connection ended"), httpx.ReadError("closed")
+    first.__cause__, second.__cause__ = second, first
+    assert reason_of(first) == "the connection ended"
