@@ -189,6 +189,8 @@ async def test_guesses_and_new_logins_are_rate_limited(operator: Operator) -> No
     page = await one.http.get("/device", params={"code": "BCDF-GHJK"})
     assert page.status_code == 429
     assert "too many codes" in page.text
+    right = await browser(operator, ANNA).http.get(login.verification_uri_complete)
+    assert right.status_code == 429, "a person who guessed too often does not learn a code"
     other = await browser(operator, Person("bert", Role.VIEWER)).http.get(
         login.verification_uri_complete
     )

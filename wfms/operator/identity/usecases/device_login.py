@@ -92,6 +92,9 @@ async def get_pending_device_login(
         DeviceLoginUnknown: No pending login has this code.
         TooManyCodes: The person typed too many wrong codes.
     """
+    # Before the code is looked up: otherwise a person could go on guessing until a code is found.
+    if not await context.device_login_tries.test(WRONG_CODES, by.name):
+        raise await _too_many_codes(context, WRONG_CODES, by.name)
     async with context.database.connection() as connection:
         letters = code_letters(code)
         found = letters and await device_logins.undecided_login(connection, letters)
@@ -155,8 +158,14 @@ async def take_device_token(context: OperatorContext, device_code: str) -> Devic
 
 async def _count_try(context: OperatorContext, limit: RateLimitItem, whose: str) -> None:
     if not await context.device_login_tries.hit(limit, whose):
-        window = await context.device_login_tries.get_window_stats(limit, whose)
-        raise TooManyCodes(max(1, math.ceil(window.reset_time - time.time())))
+        raise await _too_many_codes(context, limit, whose)
+
+
+async def _too_many_codes(
+    context: OperatorContext, limit: RateLimitItem, whose: str
+) -> TooManyCodes:
+    window = await context.device_login_tries.get_window_stats(limit, whose)
+    return TooManyCodes(max(1, math.ceil(window.reset_time - time.time())))
 
 
 async def _person_of(connection: Connection, name: str, role: Role | None) -> Person:
