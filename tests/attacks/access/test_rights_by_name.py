@@ -2,6 +2,7 @@
 The attacker is not in the group that owns the name."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -130,6 +131,18 @@ def test_secret_for_group_everyone_is_refused_to_runs_and_submitters(scene: Scen
     assert scene.ask(BO, "PUT", "/templates/towns/share", given).status_code == 403
     assert scene.ask(BO, "POST", "/chains", {"template": "cities"}).is_success
     assert scene.run_template(ADMIN, "cities", comment="of root").is_success
+
+
+def test_run_of_everyone_uses_secrets_by_the_role_of_its_request(scene: Scene) -> None:
+    """The account of the person may have a higher role than the token of the request."""
+    scene.got(ADMIN, "POST", "/people", {"name": "shia", "role": Role.SHIFT})
+    assert scene.set_secret(templates=["rivers"], group="everyone").is_success
+    shia = Person("shia", Role.SHIFT)
+
+    refused = scene.run_template(replace(shia, role=Role.SUBMITTER), "rivers", "everyone")
+    assert "this one was not published" in refused.text
+    assert "this one was not published" in scene.run_template(BO, "rivers", "everyone").text
+    assert scene.run_template(shia, "rivers", "everyone").is_success, "a submitter blocks no text"
 
 
 def test_asset_versions_of_another_group_are_refused(scene: Scene) -> None:

@@ -338,3 +338,11 @@ CREATE TABLE inbox (
 CREATE INDEX inbox_applied_at ON inbox (applied_at);;
 
 INSERT INTO alembic_version (version_num) VALUES ('operator0100') RETURNING alembic_version.version_num;
+
+-- Running upgrade operator0100 -> operator0101
+
+-- Whether somebody has run it who may publish templates for all groups: such a run of everyone may
+-- use secrets.
+ALTER TABLE run_templates ADD COLUMN sent_by_publisher boolean NOT NULL DEFAULT false;
+
+UPDATE alembic_version SET version_num='operator0101' WHERE alembic_version.version_num = 'operator0100';

@@ -3,24 +3,17 @@
 from collections.abc import Sequence
 from uuid import UUID
 
-from sluice.contracts.access.access import Role
 from sluice.contracts.access.owners import ALL, EVERYONE
 from sluice.contracts.access.secrets import NewSecret, may_use
-from sluice.contracts.common.problems import Forbidden, Unprocessable
-from sluice.contracts.templates.plan import Plan
-from sluice.servicekit.access.delegation import person_asking
+from sluice.contracts.common.problems import Unprocessable
 from sluice.servicekit.database import Connection
 from sluice.text.visible_text import quoted
-from wfms.operator.identity.db import people
 from wfms.operator.identity.usecases.known_groups import are_there_any, require_known
 from wfms.operator.secrets.db.secrets import SecretUsers, StoredSecret
 from wfms.operator.secrets.domain.errors import SecretWithoutUsers
 from wfms.operator.templates.db import run_templates, templates
 from wfms.operator.templates.db.template_owners import owned_name
-from wfms.operator.templates.domain.template import StoredTemplate
-
-#: The role that may publish templates of the group ``everyone`` that use secrets.
-PUBLISHER = Role.SHIFT
+from wfms.operator.templates.usecases.publishers import PUBLISHER
 
 
 class AmbiguousTemplates(Unprocessable):
@@ -32,17 +25,6 @@ class AmbiguousTemplates(Unprocessable):
             f" may use it (--group GROUP; `group` in REST; {EVERYONE} for templates that every"
             " group owns)",
             name=secret,
-        )
-
-
-class SecretForAllGroups(Forbidden):
-    """A template of the group ``everyone`` that uses secrets needs a higher role."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(
-            f"template {quoted(name)} uses secrets and belongs to the group {EVERYONE}: that"
-            f" needs the role {PUBLISHER}; publish it for a group of yours (--group GROUP)",
-            name=name,
         )
 
 
@@ -84,33 +66,13 @@ async def why_refused(
         return f"is for {users}, and nobody has published or run the template {template_id}"
     if found.group != secret.owner_group or not may_use(found.name, secret.templates):
         return f"is for {users}, and this is {quoted(found.name)} of the group {found.group}"
-    if published is None and not await _trusted(connection, found):
+    if (
+        published is None
+        and found.group == EVERYONE
+        and not await run_templates.was_sent_by_publisher(connection, template_id)
+    ):
         return (
             f"is for {users}, and this one was not published: a template of a run that belongs to"
             f" {EVERYONE} uses secrets if a person of role {PUBLISHER} has sent it"
         )
     return None
-
-
-async def _trusted(connection: Connection, run: StoredTemplate) -> bool:
-    """Return whether the sender of a run may use secrets.
-
-    A sender without an account used the system's own token, or nobody has to sign in.
-    """
-    if run.group != EVERYONE or run.owner is None:
-        return True
-    account = await people.person_called(connection, run.owner)
-    return account is None or account.role.includes(PUBLISHER)
-
-
-def require_may_publish(name: str, plan: Plan, *, group: str) -> None:
-    """Check that the principal may publish a template of ``everyone`` that uses secrets.
-
-    Raises:
-        SecretForAllGroups: The role of the principal is too low.
-    """
-    person = person_asking()
-    if group != EVERYONE or not plan.secrets or person is None:
-        return
-    if not person.role.includes(PUBLISHER):
-        raise SecretForAllGroups(name)

@@ -27,15 +27,19 @@ _WITHOUT_FILES = f"""
 
 RUN_AGAIN = f"""
 -- Run the template of exactly these files again.
-UPDATE run_templates SET run_at = now(), deleted_at = NULL WHERE digest = $1 RETURNING {_COLUMNS}
+UPDATE run_templates SET run_at = now(), deleted_at = NULL,
+    sent_by_publisher = sent_by_publisher OR $2
+WHERE digest = $1 RETURNING {_COLUMNS}
 """
 
 INSERT_RUN = f"""
 -- Another request with the same files may have stored the template first.
 INSERT INTO run_templates (id, name, text, template, plan, warnings, main, files, digest, owner,
-    owner_group, run_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now())
-ON CONFLICT (digest) DO UPDATE SET run_at = now(), deleted_at = NULL RETURNING {_COLUMNS}
+    owner_group, sent_by_publisher, run_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now())
+ON CONFLICT (digest) DO UPDATE SET run_at = now(), deleted_at = NULL,
+    sent_by_publisher = run_templates.sent_by_publisher OR $12
+RETURNING {_COLUMNS}
 """
 
 INSERT_DRAFT = f"""
@@ -55,6 +59,8 @@ DELETE FROM run_templates WHERE run_at IS NULL AND created_at < now() - interval
 
 SELECT_BY_ID = f"SELECT {_COLUMNS} FROM run_templates WHERE id = $1 AND {_SEEN('$2')}"
 
+SENT_BY_PUBLISHER = "SELECT sent_by_publisher FROM run_templates WHERE id = $1"
+
 SELECT_ALL = f"""
 -- The page after template $2, at its present position.
 SELECT {_WITHOUT_FILES} FROM run_templates
@@ -72,16 +78,18 @@ WHERE id = $1 AND deleted_at IS NULL AND {_SEEN("$2")} RETURNING id
 """
 
 
-async def run_again(connection: Connection, digest: bytes) -> StoredTemplate | None:
-    """Set the time of the last run of these files, or return None if they are not stored."""
-    return maybe_template(await connection.fetchrow(RUN_AGAIN, digest))
+async def run_again(
+    connection: Connection, digest: bytes, *, by_publisher: bool
+) -> StoredTemplate | None:
+    """Note another run of these files, or return None if they are not stored."""
+    return maybe_template(await connection.fetchrow(RUN_AGAIN, digest, by_publisher))
 
 
 async def insert_run_template(
-    connection: Connection, template: StoredTemplate, *, digest: bytes
+    connection: Connection, template: StoredTemplate, *, digest: bytes, by_publisher: bool
 ) -> StoredTemplate:
     """Insert a template that runs, or return the stored template with the same files."""
-    row = await connection.fetchrow(INSERT_RUN, *_values(template, digest))
+    row = await connection.fetchrow(INSERT_RUN, *_values(template, digest), by_publisher)
     assert row is not None  # noqa: S101 - INSERT … DO UPDATE … RETURNING gives one row
     return template_of(row)
 
@@ -110,6 +118,11 @@ async def run_template_by_id(
 ) -> StoredTemplate | None:
     """Return a visible template by its id, even if it is deleted, or None."""
     return maybe_template(await connection.fetchrow(SELECT_BY_ID, template_id, visibility.names()))
+
+
+async def was_sent_by_publisher(connection: Connection, template_id: UUID) -> bool:
+    """Return whether somebody has run the template who may publish it for all groups."""
+    return bool(await connection.fetchval(SENT_BY_PUBLISHER, template_id))
 
 
 async def all_run(

@@ -15,6 +15,7 @@ from sluice.servicekit.access.ownership import ownership
 from wfms.operator.context import OperatorContext
 from wfms.operator.templates.db import run_templates
 from wfms.operator.templates.domain.submitted_files import SubmittedFiles
+from wfms.operator.templates.usecases.publishers import is_publisher
 from wfms.operator.templates.usecases.store_template import StoreOutcome, compiled
 
 if TYPE_CHECKING:
@@ -49,14 +50,16 @@ async def store_run_template(
     whose = ownership(person_asking(), owner=None, group=group)
     digest = digest_of(name, upload, whose.group)
     async with database.connection() as connection:
-        present = await run_templates.run_again(connection, digest)
+        present = await run_templates.run_again(connection, digest, by_publisher=is_publisher())
     if present is not None:
         return StoreOutcome(present, new=False)
     candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
     candidate = replace(candidate, owner=whose.owner, group=whose.group)
     async with database.transaction() as transaction:
         connection = transaction.connection
-        stored = await run_templates.insert_run_template(connection, candidate, digest=digest)
+        stored = await run_templates.insert_run_template(
+            connection, candidate, digest=digest, by_publisher=is_publisher()
+        )
     log.info("template.run", template=stored.name, template_id=str(stored.id))
     return StoreOutcome(stored, new=stored.id == template_id)
 

@@ -2,7 +2,6 @@
 
 import structlog
 
-from sluice.contracts.access.access import Role
 from sluice.contracts.access.owners import EVERYONE, Share
 from sluice.contracts.common.problems import Conflict, Forbidden
 from sluice.contracts.templates.plan import Plan
@@ -11,11 +10,15 @@ from sluice.servicekit.access.ownership import ownership, require_member
 from sluice.servicekit.database import Connection, Database
 from sluice.text.visible_text import quoted
 from wfms.operator.identity.usecases.known_groups import are_there_any, require_known
-from wfms.operator.secrets.usecases.secret_users import require_may_publish
 from wfms.operator.templates.db import templates
 from wfms.operator.templates.db.template_owners import owned_name, share_name, take_name
 from wfms.operator.templates.domain.errors import TemplateUnknown
 from wfms.operator.templates.domain.template import StoredTemplate
+from wfms.operator.templates.usecases.publishers import (
+    PUBLISHER,
+    is_publisher,
+    require_may_publish,
+)
 
 log = structlog.get_logger(__name__)
 
@@ -35,7 +38,7 @@ class MatchesForeignData(Forbidden):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"template {quoted(name)} is to be everyone's and takes data sets by itself"
-            f" (sluice:match), those of all groups: that needs the role {Role.SHIFT}; publish it"
+            f" (sluice:match), those of all groups: that needs the role {PUBLISHER}; publish it"
             " for a group of yours (--group GROUP)",
             name=name,
         )
@@ -51,10 +54,7 @@ async def require_may_take(connection: Connection, name: str, plan: Plan, *, gro
         SecretForAllGroups: The template uses secrets and the role of the principal is too low.
     """
     require_may_publish(name, plan, group=group)
-    person = person_asking()
-    if group != EVERYONE or not plan.match or person is None or person.role.includes(Role.SHIFT):
-        return
-    if await are_there_any(connection):
+    if group == EVERYONE and plan.match and not is_publisher() and await are_there_any(connection):
         raise MatchesForeignData(name)
 
 
