@@ -392,6 +392,6 @@ CREATE TABLE inbox (
     PRIMARY KEY (queue, message_id)
 );
 
-CREATE INDEX inbox_applied_at ON inbox (applied_at);;
+CREATE INDEX inbox_applied_at ON inbox (applied_at);
 
 INSERT INTO alembic_version (version_num) VALUES ('dms0100') RETURNING alembic_version.version_num;

@@ -291,6 +291,6 @@ CREATE TABLE inbox (
     PRIMARY KEY (queue, message_id)
 );
 
-CREATE INDEX inbox_applied_at ON inbox (applied_at);;
+CREATE INDEX inbox_applied_at ON inbox (applied_at);
 
 INSERT INTO alembic_version (version_num) VALUES ('wfms_chains0100') RETURNING alembic_version.version_num;

@@ -335,7 +335,7 @@ CREATE TABLE inbox (
     PRIMARY KEY (queue, message_id)
 );
 
-CREATE INDEX inbox_applied_at ON inbox (applied_at);;
+CREATE INDEX inbox_applied_at ON inbox (applied_at);
 
 INSERT INTO alembic_version (version_num) VALUES ('operator0100') RETURNING alembic_version.version_num;
 

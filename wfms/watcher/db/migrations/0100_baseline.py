@@ -1,8 +1,6 @@
 """Create the schema of the first release, which is in the SQL file of the same name."""
 
-from pathlib import Path
-
-from alembic import op
+from sluice.servicekit.migrations.sql_file import apply_sql_file
 
 revision = "wfms_watcher0100"
 down_revision = None
@@ -12,5 +10,4 @@ depends_on = None
 
 def upgrade() -> None:
     """Create all tables."""
-    for statement in Path(__file__).with_suffix(".sql").read_text().split(";\n\n"):
-        op.execute(statement)
+    apply_sql_file(__file__)
