@@ -317,10 +317,15 @@ def _row(dataset: Dataset) -> tuple[object, ...]:
         label(dataset),
         dataset.type.value,
         _state(dataset),
-        dataset.count_files,
+        _files(dataset),
         size,
         timestamp,
     )
+
+
+def _files(dataset: Dataset) -> str:
+    deleted = f" ({dataset.released} deleted)" if dataset.released else ""
+    return f"{dataset.count_files}{deleted}"
 
 
 def _state(dataset: Dataset) -> str:
