@@ -8,7 +8,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -84,18 +84,19 @@ def _session(
     url: str, folder: Path, given: argparse.Namespace, chains: list[str]
 ) -> Iterator[RunnerSession]:
     lease = ClientLease(url, discard=True)
-    session = RunnerSession(
-        Rest(url), folder, lease=lease, process=given.process, for_nodes=given.wait
-    )
-    try:
-        yield session
-    finally:
-        chains += session.unfinished_chains
+    with closing(Rest(url)) as rest:
+        session = RunnerSession(
+            rest, folder, lease=lease, process=given.process, for_nodes=given.wait
+        )
         try:
-            with lease:  # if closing fails, the system ends the rest when it expires
-                session.close()
-        except (RequestRefusedError, OSError) as error:  # the result is valid all the same
-            _fail(f"something of this run may be left on the system: {reason_of(error)}")
+            yield session
+        finally:
+            chains += session.unfinished_chains
+            try:
+                with lease:  # if closing fails, the system ends the rest when it expires
+                    session.close()
+            except (RequestRefusedError, OSError) as error:  # the result is valid all the same
+                _fail(f"something of this run may be left on the system: {reason_of(error)}")
 
 
 def _parser() -> argparse.ArgumentParser:

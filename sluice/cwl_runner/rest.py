@@ -4,8 +4,10 @@ import http.client
 import json
 from base64 import b64encode
 from collections.abc import Callable
+from functools import partial
+from http import HTTPStatus
 from typing import Any
-from urllib.parse import unquote, urlencode, urlsplit
+from urllib.parse import unquote, urlencode, urljoin, urlsplit
 
 from sluice.network.credentials import headers_for
 from sluice.network.proxies import (
@@ -52,19 +54,20 @@ class Rest:
 
         Raises:
             RequestRefusedError: The system refuses the request.
-            OSError: The system cannot be reached.
+            OSError: The system cannot be reached, or its answer is not JSON.
         """
         given = {key: value for key, value in query.items() if value is not None}
         return self._ask("GET", f"{path}?{urlencode(given)}" if given else path, None)
 
     def text(self, path: str) -> str:
-        """Return an answer that is plain text.
+        """Return an answer that is plain text. Bytes that are not UTF-8 are replaced.
 
         Raises:
             RequestRefusedError: The system refuses the request.
             OSError: The system cannot be reached.
         """
-        return str(self._ask("GET", path, None, read=bytes.decode))
+        read = partial(str, encoding="utf-8", errors="replace")
+        return str(self._ask("GET", path, None, read=read))
 
     def post(self, path: str, body: Any) -> Any:
         """Send a POST request and return the answer."""
@@ -102,10 +105,22 @@ class Rest:
         except BaseException:  # an interrupt leaves an answer unread
             self._connection.close()
             raise
-        if answer.status >= 400:
-            said = too_old_text(self.url, method, f"{self._root}{path.partition('?')[0]}")
-            raise RequestRefusedError(answer.status, _sentence(answer, text, too_old=said))
-        return read(text) if text else None
+        route = f"{self._root}{path.partition('?')[0]}"
+        not_json = (
+            f"{method} {urljoin(self.url, route)} was answered with status {answer.status} and a"
+            " body that is not JSON: check the address, and whether a proxy (https_proxy, no_proxy)"
+            " or a sign-in page answers in place of Sluice"
+        )
+        if answer.status >= HTTPStatus.BAD_REQUEST:
+            too_old = too_old_text(self.url, method, route)
+            said = _sentence(answer, text, too_old=too_old, not_json=not_json)
+            raise RequestRefusedError(answer.status, said)
+        if answer.status == HTTPStatus.NO_CONTENT:
+            return None
+        try:
+            return read(text)
+        except (ValueError, RecursionError) as error:
+            raise ConnectionError(not_json) from error
 
     def _exchange(
         self, method: str, path: str, content: bytes | None
@@ -163,12 +178,18 @@ def _reason(error: http.client.HTTPException | OSError) -> str:
             return reason_of(error)
 
 
-def _sentence(answer: http.client.HTTPResponse, text: bytes, *, too_old: str) -> str:
-    """Return the sentence of an RFC 9457 problem, or ``too_old`` if the system lacks the route."""
+def _sentence(answer: http.client.HTTPResponse, text: bytes, *, too_old: str, not_json: str) -> str:
+    """Return the sentence of an RFC 9457 problem.
+
+    Returns:
+        ``too_old`` if the system lacks the route, ``not_json`` if the answer is not JSON.
+    """
     try:
         problem = json.loads(text)
         if is_unknown_route(answer.status, problem.get("type", "about:blank")):
             return too_old
         return str(problem.get("detail") or problem["title"])
-    except (ValueError, KeyError, AttributeError):
+    except (ValueError, RecursionError):
+        return not_json
+    except (KeyError, AttributeError):
         return f"{answer.status} {answer.reason}"

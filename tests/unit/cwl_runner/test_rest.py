@@ -1,12 +1,15 @@
-"""The command's REST client describes servers that are away or do not speak HTTP."""
+"""The command's REST client describes servers that are away or do not answer as Sluice does."""
 
+import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from sluice.cwl_runner.command import main
 from sluice.cwl_runner.rest import Rest
 
 Serve = Callable[[bytes, int], str]
@@ -65,3 +68,36 @@ def test_system_that_ends_while_a_request_is_repeated_is_described(
         pytest.raises(ConnectionError, match=f"^the system at {url} cannot be reached: {reason}"),
     ):
         rest.get("/chains")
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        ("200 OK", b"<html>Welcome</html>"),
+        ("200 OK", b""),
+        ("200 OK", b"[" * 100_000),
+        ("302 Found", b"<a href=/login>Sign in</a>"),
+        ("502 Bad Gateway", b"<h1>502 Bad Gateway</h1>"),
+    ],
+    ids=["page", "empty", "nested too deep", "redirect", "error page of a proxy"],
+)
+def test_answer_that_is_not_json_ends_the_command_with_one_message(
+    serve: Serve, tmp_path: Path, capfd: pytest.CaptureFixture[str], status: str, body: bytes
+) -> None:
+    tool = {"cwlVersion": "v1.2", "class": "CommandLineTool", "inputs": {}, "outputs": {}}
+    process = tmp_path / "true.cwl"
+    process.write_text(json.dumps(tool | {"baseCommand": "true"}))
+    url = serve(f"HTTP/1.1 {status}\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body, 1)
+    assert main(["--url", url, str(process)]) == 1
+    assert capfd.readouterr().err == (
+        f"sluice: GET {url}/api/v1/storages was answered with status {status[:3]} and a body that"
+        " is not JSON: check the address, and whether a proxy (https_proxy, no_proxy) or a sign-in"
+        " page answers in place of Sluice\n"
+    )
+
+
+def test_answers_without_content_and_empty_logs_are_read(serve: Serve) -> None:
+    with closing(Rest(serve(b"HTTP/1.1 204 No Content\r\n\r\n", 1))) as rest:
+        assert rest.delete("/datasets/1") is None
+    with closing(Rest(serve(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", 1))) as rest:
+        assert rest.text("/jobs/1/log") == ""
