@@ -1,5 +1,6 @@
 """Jobs are reserved for a busy pilot that ends them earlier than a slow pilot."""
 
+import re
 from dataclasses import replace
 from uuid import UUID
 
@@ -15,6 +16,8 @@ from wms.usecases.pilots.drain_pilot import drain_pilot
 from wms.usecases.ttl_cache import TtlCache
 
 WORK = WorkKind("t", "decode")
+#: Estimates in seconds, so long that the seconds which a test takes do not matter.
+SLOW, QUICK, RAN = 100_000.0, 10_000.0, 5_000.0
 PLENTY = Amounts(cores=8, ram=16_000, disk=100_000)
 
 
@@ -29,47 +32,49 @@ async def lease(stage: Stage, pilot: UUID, jobs: int = 1) -> list[ClaimedJob]:
 
 
 async def slow_and_quick(stage: Stage) -> tuple[UUID, UUID]:
-    """Add a pilot that takes 100 s for a job, and a pilot that takes 10 s."""
+    """Add a pilot that takes ``SLOW`` for a job, and a pilot that takes ``QUICK``."""
     slow, quick = [await stage.add_pilot(name=name) for name in ("slow", "quick")]
-    await stage.learn(*[(slow, 100.0)] * 3, *[(quick, 10.0)] * 3)
+    await stage.learn(*[(slow, SLOW)] * 3, *[(quick, QUICK)] * 3)
     return slow, quick
 
 
-async def busy(stage: Stage, pilot: UUID, *, seconds: float, step: str = "decode") -> Task:
-    """Let the pilot run a job of another task for so many seconds."""
+async def busy(stage: Stage, pilot: UUID, *, step: str = "decode") -> Task:
+    """Let the pilot run a job of another task, which started ``RAN`` ago."""
     task = await stage.add_task(make_task(step=step), jobs=1)
     (job,) = await lease(stage, pilot)
     await stage.beat(pilot, running=[job])
-    await stage.age(job, seconds=seconds)
+    await stage.age(job, seconds=RAN)
     drop_caches(stage)
     return task
 
 
 async def test_last_jobs_are_reserved_for_a_busy_pilot_that_ends_them_earlier(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
-    await busy(stage, quick, seconds=5.0)
+    await busy(stage, quick)
     task = await stage.add_task(make_task(), jobs=3)
     assert await lease(stage, slow, 4) == []
     text = (await explain_task(stage.context, task.uid)).text
     assert text.startswith("Next in line")
-    # The quick pilot ends the first job in 15 s, the slow pilot in 100 s.
-    assert text.endswith(
-        "; 3 are kept for pilot quick (h), which will have ended the first 85 s before slow (h)."
+    # The quick pilot ends the first job after 15 000 s, the slow pilot after 100 000 s.
+    assert re.search(
+        r"; 3 are kept for pilot quick \(h\), which will have ended the first 85\d{3} s before"
+        r" slow \(h\)\.$",
+        text,
     )
     assert len(await lease(stage, quick, 4)) == 3
 
 
 async def test_jobs_beyond_the_reservation_go_to_the_slow_pilot(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
-    await busy(stage, quick, seconds=5.0)
+    await busy(stage, quick)
     await stage.add_task(make_task(), jobs=11)
-    # The quick pilot has done nine jobs after 95 s.
+    # The quick pilot has done nine jobs after 95 000 s.
     assert [job.seq for job in await lease(stage, slow, 4)] == [0, 1]
 
 
 async def test_nothing_is_reserved_for_a_draining_pilot(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
-    await busy(stage, quick, seconds=5.0)
+    await busy(stage, quick)
     await drain_pilot(stage.context, quick)
     drop_caches(stage)
     await stage.add_task(make_task(), jobs=1)
@@ -78,7 +83,7 @@ async def test_nothing_is_reserved_for_a_draining_pilot(stage: Stage) -> None:
 
 async def test_nothing_is_reserved_for_a_pilot_whose_jobs_fail(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
-    await busy(stage, quick, seconds=5.0)
+    await busy(stage, quick)
     await stage.learn(*[(quick, None)] * 5)
     drop_caches(stage)
     task = await stage.add_task(make_task(), jobs=1)
@@ -89,33 +94,35 @@ async def test_nothing_is_reserved_for_a_pilot_whose_jobs_fail(stage: Stage) -> 
 
 async def test_nothing_is_reserved_for_a_pilot_with_a_long_job(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
-    await stage.learn((quick, 1000.0), step="long")
-    await busy(stage, quick, seconds=5.0, step="long")
+    await stage.learn((quick, 10 * SLOW), step="long")
+    await busy(stage, quick, step="long")
     await stage.add_task(make_task(), jobs=1)
     assert len(await lease(stage, slow)) == 1
 
 
 async def test_nothing_is_reserved_for_a_pilot_with_a_job_of_unknown_run_time(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
-    await busy(stage, quick, seconds=5.0, step="new")
+    await busy(stage, quick, step="new")
     await stage.add_task(make_task(), jobs=1)
     assert len(await lease(stage, slow)) == 1
 
 
 async def test_reservation_ends_when_the_busy_pilot_does_not_come(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
-    await busy(stage, quick, seconds=5.0)
+    await busy(stage, quick)
     task = await stage.add_task(make_task(), jobs=1)
     assert await lease(stage, slow) == []
     await stage.execute(
-        "UPDATE tasks SET created_at = created_at - interval '101 s' WHERE uid = $1", task.uid
+        "UPDATE tasks SET created_at = created_at - make_interval(secs => $2) WHERE uid = $1",
+        task.uid,
+        SLOW + 1,
     )
     assert len(await lease(stage, slow)) == 1
 
 
 async def test_pilot_without_known_run_times_gets_a_job_at_once(stage: Stage) -> None:
     _, quick = await slow_and_quick(stage)
-    await busy(stage, quick, seconds=5.0)
+    await busy(stage, quick)
     new = await stage.add_pilot(name="new")
     await stage.add_task(make_task(), jobs=1)
     assert len(await lease(stage, new)) == 1
@@ -123,7 +130,7 @@ async def test_pilot_without_known_run_times_gets_a_job_at_once(stage: Stage) ->
 
 async def test_slow_pilot_gets_jobs_of_other_steps_meanwhile(stage: Stage) -> None:
     slow, quick = await slow_and_quick(stage)
-    await busy(stage, quick, seconds=5.0)
+    await busy(stage, quick)
     await stage.add_task(make_task(), jobs=1)
     other = await stage.add_task(make_task(step="other"), jobs=1)
     assert [job.task_uid for job in await lease(stage, slow, 4)] == [other.uid]
