@@ -258,7 +258,8 @@ class _Worker:
                 if stream is not None and not stream.closed:
                     stream.flush()
             except OSError as error:
-                os.write(2, f"standard output cannot be written: {error.strerror}\n".encode())
+                said = f"standard output cannot be written: {error.strerror or error}\n"
+                os.write(2, said.encode())
                 # The rest of its buffer must not reach the next job.
                 nothing = os.open(os.devnull, os.O_WRONLY)
                 os.dup2(nothing, stream.fileno())

@@ -8,6 +8,8 @@ import pwd
 import stat
 from pathlib import Path
 
+from sluice.text.os_errors import reason_of
+
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 #: Modes: closed to others, and open to pass through without listing the content.
 PRIVATE, PASSAGE = 0o700, 0o711
@@ -42,7 +44,7 @@ def own_folder(path: Path, *, mode: int | None = None) -> Path:
         if mode is not None:
             place.chmod(mode)
     except OSError as error:
-        raise UnsafeFolderError(place, f"cannot be used: {error.strerror or error}") from error
+        raise UnsafeFolderError(place, f"cannot be used: {reason_of(error)}") from error
     return place
 
 

@@ -8,7 +8,7 @@ import structlog
 
 from sluice.contracts.common.numbers import size_text
 from sluice.storage import is_full
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import reason_of, sentence_of
 
 log = structlog.get_logger(__name__)
 
@@ -59,4 +59,4 @@ def with_cause(error: OSError, home: Path) -> OSError:
     """Return ``error``, or an error that names the home's full file system as the cause."""
     if not is_full(error) and not has_no_room(home):
         return error
-    return OSError(f"{no_room_text(home)} ({error.strerror or error})")
+    return OSError(f"{no_room_text(home)} ({reason_of(error)})")

@@ -7,6 +7,7 @@ import httpx
 
 from sluice.embedded.readiness import READY_PATH
 from sluice.network.http_clients import http_client
+from sluice.text.os_errors import reason_of
 
 _PATIENCE = 2.0
 LOOPBACK = "127.0.0.1"
@@ -51,7 +52,7 @@ async def require_free_port(host: str, port: int) -> None:
     except OSError as error:
         if error.errno != errno.EADDRINUSE:
             raise OSError(
-                error.errno, f"cannot listen on {host}:{port}: {error.strerror}"
+                error.errno, f"cannot listen on {host}:{port}: {reason_of(error)}"
             ) from error
         raise PortTaken(host, port, by_sluice=await _is_sluice(http_address(host, port))) from None
 
@@ -80,7 +81,7 @@ def _require_reachable(host: str, server: socket.socket) -> None:
     except OSError as error:
         raise OSError(
             error.errno,
-            f"nobody can connect ({error.strerror or error}); start the loopback interface with"
+            f"nobody can connect ({reason_of(error)}); start the loopback interface with"
             " `ip link set lo up`",
         ) from error
 

@@ -319,7 +319,7 @@ def to_not_available(error: Exception) -> NotAvailable:
         return NotAvailable("the database has just got another form; try again")
     if isinstance(error, OSError) and (error.errno in _MACHINE_ERRORS or error.filename):
         return NotAvailable(
-            f"the service cannot do this on its machine now: {error.strerror}; its log names the"
+            f"the service cannot do this on its machine now: {reason_of(error)}; its log names the"
             " place"
         )
     if isinstance(error, asyncpg.DiskFullError):

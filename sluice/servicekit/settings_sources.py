@@ -173,7 +173,7 @@ def _secrets() -> Iterator[SettingsPlace]:
         texts = {file.name.lower(): _text(file).strip() for file in files}
     except OSError as error:
         raise WrongSettings(
-            [f"{SECRETS_DIR}: the folder {folder} cannot be read: {error.strerror}"]
+            [f"{SECRETS_DIR}: the folder {folder} cannot be read: {reason_of(error)}"]
         ) from None
     yield SettingsPlace(
         f"in the folder {folder}", {name: text for name, text in texts.items() if text}

@@ -98,7 +98,7 @@ def from_os_error(url: str, error: OSError) -> StorageError:
     if is_full(error):
         return StorageFull(url)
     if error.errno in _NO_PLACE:
-        return NoFile(url, f"no file can be there: {error.strerror}")
+        return NoFile(url, f"no file can be there: {reason_of(error)}")
     return StorageUnavailable(url, reason_of(error))
 
 

@@ -11,6 +11,8 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from sluice.text.os_errors import reason_of
+
 #: The top folders of systems. Some are links to others.
 SYSTEM = ("/usr", "/opt", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 #: The kernel's information about processors, which libraries read.
@@ -141,7 +143,7 @@ def _why_no_folder(entry: str, hidden: Sequence[str]) -> str | None:
     except (FileNotFoundError, NotADirectoryError):
         return ""
     except OSError as error:
-        return f"it cannot be read: {error.strerror}"
+        return f"it cannot be read: {reason_of(error)}"
     if name_of(real) in _BESIDE:
         return None
     return why_invisible(real)

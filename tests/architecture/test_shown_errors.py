@@ -29,6 +29,15 @@ OWN_SENTENCES = frozenset(
         "templates/shared/pack_images/__init__.py",
     }
 )
+#: The helper itself, and files that use only the standard library. Their fallback is the error.
+OWN_REASONS = frozenset(
+    {
+        "pilot/isolation/sandbox/holder.py",
+        "pilot/isolation/sandbox/tool_root.py",
+        "sluice/text/os_errors.py",
+        "sluice/warm.py",
+    }
+)
 #: Conversions of f-strings, as the syntax tree has them.
 _SPELLED = frozenset(map(ord, "ra"))
 #: Files with a value that is Python code, part of an id, or an object of a programming error, and
@@ -59,6 +68,16 @@ def shown_system_errors(tree: ast.Module) -> Iterator[int]:
                     yield node.lineno
                 case ast.Call(func=ast.Name(id="str"), args=[ast.Name(id=handler.name)]):
                     yield node.lineno
+
+
+def unchecked_reasons(tree: ast.Module) -> Iterator[int]:
+    """Yield the lines that read ``strerror`` of an error, which may be None."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=ast.Name(id="os"), attr="strerror"):
+                continue  # a function
+            case ast.Attribute(attr="strerror"):
+                yield node.lineno
 
 
 def python_spellings(tree: ast.Module) -> Iterator[int]:
@@ -112,6 +131,21 @@ def test_shown_system_error_is_found(shown: str) -> None:
     assert list(shown_system_errors(ast.parse(code))) == [4]
     code = code.replace("{e}", "{reason_of(e)}").replace("str", "reason_of")
     assert list(shown_system_errors(ast.parse(code))) == []
+
+
+def test_reasons_of_system_errors_come_from_the_helper() -> None:
+    found = [
+        f"{name}:{line}: use sluice.text.os_errors.reason_of"
+        for name, tree in sources()
+        if name not in OWN_REASONS
+        for line in unchecked_reasons(tree)
+    ]
+    assert found == []
+
+
+def test_strerror_of_an_error_is_found() -> None:
+    assert list(unchecked_reasons(ast.parse('f"no: {error.strerror or error}"'))) == [1]
+    assert not list(unchecked_reasons(ast.parse("OSError(number, os.strerror(number))")))
 
 
 def test_messages_quote_values_in_one_style() -> None:

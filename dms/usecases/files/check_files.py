@@ -12,6 +12,7 @@ from dms.usecases.files.file_reads import FileReads
 from sluice.contracts.common.problems import NotAvailable
 from sluice.contracts.data.datasets import NewFile
 from sluice.storage import StorageUnavailable, local_path
+from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
 #: What is wrong with files, by name.
@@ -68,7 +69,7 @@ def fault_at(path: str, size: int) -> str | None:
     except FileNotFoundError:
         return "is not there: write it before it is registered"
     except OSError as error:
-        return f"cannot be looked at: {error.strerror}"
+        return f"cannot be looked at: {reason_of(error)}"
     if not S_ISREG(status.st_mode):
         return "is no plain file"
     return None if status.st_size == size else f"has {status.st_size} bytes, not {size}"

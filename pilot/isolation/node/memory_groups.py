@@ -329,7 +329,7 @@ def _remove(folder: Path) -> None:
             return
         except OSError as error:  # Processes that were just killed are still in the group.
             if time.monotonic() > deadline:
-                log.warning("memory.group_not_removed", group=str(folder), reason=error.strerror)
+                log.warning("memory.group_not_removed", group=str(folder), reason=reason_of(error))
                 return
             time.sleep(0.02)
         else:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from sluice.text.os_errors import reason_of
 from sluice.tools.visible_paths import why_invisible
 
 
@@ -15,7 +16,7 @@ def why_hidden(path: Path, work_dir: Path) -> str | None:
     try:
         real = path.resolve(strict=True)
     except OSError as error:
-        return f"{error.strerror or error} on this node: mount or make it, or take it off the list"
+        return f"{reason_of(error)} on this node: mount or make it, or take it off the list"
     for place in dict.fromkeys((path, real)):
         leads = "" if place == path else f"leads to {place}, which "
         why = None if place.is_relative_to("/etc") else why_invisible(str(place))

@@ -292,7 +292,7 @@ def _shown(changing: ChangingInputs | None, files: list[Any]) -> str:
     try:
         changing.show(files)
     except OSError as error:
-        return f"{error.filename or 'a mount'}: {error.strerror}"
+        return f"{error.filename or 'a mount'}: {error.strerror or error}"
     return ""
 
 

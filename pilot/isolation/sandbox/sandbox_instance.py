@@ -218,7 +218,7 @@ class SandboxInstance:
         try:
             found = os.stat(seen.source)
         except OSError as error:
-            raise SandboxError(f"{seen.source}: {error.strerror}") from error
+            raise SandboxError(f"{seen.source}: {reason_of(error)}") from error
         return self.inside(seen.source), seen.path, seen.writable, found.st_dev, found.st_ino
 
     def inside(self, path: str) -> str | None:
@@ -251,7 +251,7 @@ class SandboxInstance:
                 )
             except OSError as error:
                 connection.close()
-                raise SandboxError(f"{self._sandbox.bubblewrap}: {error.strerror}") from error
+                raise SandboxError(f"{self._sandbox.bubblewrap}: {reason_of(error)}") from error
         self._process = process
         calls = filter_program(Filter.TOOL)
         try:

@@ -105,7 +105,7 @@ class ToolRoot:
             if self._calls is not None:
                 filter_calls(self._calls)
         except OSError as error:
-            raise ToolRootError(f"{place}: {error.strerror}") from error
+            raise ToolRootError(f"{place}: {error.strerror or error}") from error
 
     def start(self, request: dict[str, Any], streams: Sequence[int]) -> int:
         """Start a program with its own shared memory and return its pid.
@@ -126,7 +126,7 @@ class ToolRoot:
             # Opening a named pipe must not block.
             stdin = os.open(place, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
-            raise ToolRootError(f"{place}: {error.strerror}") from error
+            raise ToolRootError(f"{place}: {error.strerror or error}") from error
         try:
             os.set_blocking(stdin, True)
             return os.posix_spawn(

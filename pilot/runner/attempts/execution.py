@@ -33,6 +33,7 @@ from pilot.runner.programs.program import (
 from pilot.runner.tools.prepared_job import PreparedJob
 from sluice.contracts.common.states import ErrorClass
 from sluice.contracts.pilots.pilots import LeasedJob, PilotTask
+from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 from sluice.tools.visible_paths import within
 
@@ -261,7 +262,7 @@ def _cannot_start(program: str, error: OSError, sandbox: Sandbox | None) -> Atte
     code = 126 if error.errno in _NOT_EXECUTABLE else None
     return AttemptError(
         ErrorClass.TOOL_FAILED,
-        f"program {quoted(program)} cannot be started: {error.strerror}",
+        f"program {quoted(program)} cannot be started: {reason_of(error)}",
         exit_code=code,
     )
 

@@ -14,6 +14,7 @@ from fnmatch import fnmatchcase
 from sluice.contracts.jobs.checkpoints import MAX_KEPT_FILES
 from sluice.contracts.jobs.spent import SPENT_FILE
 from sluice.storage import MAX_FOLDERS
+from sluice.text.os_errors import reason_of
 
 #: Maximum number of names that one search looks at.
 _MAX_NAMES = 20_000
@@ -142,7 +143,7 @@ class _Search:
             elif not parts:
                 self._take(seen, status, path)
         except PermissionError as error:
-            self.found.passed[path] = str(error.strerror)
+            self.found.passed[path] = reason_of(error)
         finally:
             os.close(seen)
 

@@ -16,6 +16,7 @@ import structlog
 from pilot.isolation.node.memory_groups import ControlGroupSettings, limit_file, slot_group
 from pilot.runner.programs.running import RunningProgram
 from pilot.runner.programs.usage import group_memory, proportional_memory
+from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 
@@ -273,7 +274,7 @@ def memory_of(groups: ControlGroupSettings | None) -> Memory:
         try:
             return GroupMemory(groups)
         except OSError as error:  # Somebody has removed the pilot's group.
-            log.error("memory.no_group", group=groups.folder, reason=error.strerror)
+            log.error("memory.no_group", group=groups.folder, reason=reason_of(error))
     return ProcessMemory()
 
 

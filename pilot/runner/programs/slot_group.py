@@ -7,6 +7,7 @@ from pathlib import Path
 import structlog
 
 from pilot.isolation.node.memory_groups import ControlGroupSettings, slot_group
+from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 
@@ -39,7 +40,7 @@ class SlotGroup:
                 _enter(Path(groups.cores) / name)
                 self._cores = Path(groups.cores) / name
         except OSError as error:
-            log.warning("slot.no_group", reason=error.strerror)
+            log.warning("slot.no_group", reason=reason_of(error))
 
     def share(self, cores: float) -> None:
         """Set the weight of the slot to the cores that the job has allocated.

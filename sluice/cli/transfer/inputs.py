@@ -25,6 +25,7 @@ from sluice.contracts.common.base import FileName
 from sluice.contracts.common.naming import MAX_NAME_BYTES, name_bytes
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.templates.plan import DataEntries, SecondaryFile
+from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import shown_path
 
 _FILE_NAME: TypeAdapter[str] = TypeAdapter(FileName)
@@ -110,7 +111,7 @@ def trouble_with(path: Path) -> str:
 
 def _why_not_found(path: Path, error: OSError) -> str:
     if not isinstance(error, FileNotFoundError):
-        return f"cannot be read: {error.strerror}"
+        return f"cannot be read: {reason_of(error)}"
     if path.is_symlink():
         return f"a link to {shown_path(path.readlink())}, which does not exist; remove the link"
     return "no such file"

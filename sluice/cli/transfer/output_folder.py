@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sluice.contracts.common.problems import Conflict, Unprocessable
+from sluice.text.os_errors import reason_of
 
 #: The number of files that a message names.
 _MAX_NAMED = 5
@@ -49,5 +50,5 @@ def require_folder(folder: Path, *, empty: bool = False) -> None:
             pass
     except OSError as error:
         raise Unprocessable(
-            f"--out {folder}: nothing can be written in {nearest}: {error.strerror}"
+            f"--out {folder}: nothing can be written in {nearest}: {reason_of(error)}"
         ) from error

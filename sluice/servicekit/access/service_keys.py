@@ -13,6 +13,7 @@ from joserfc.errors import JoseError
 from joserfc.jwk import OKPKey
 
 from sluice.contracts.access.services import CallingService, short_name
+from sluice.text.os_errors import reason_of
 
 log = structlog.get_logger(__name__)
 
@@ -40,7 +41,9 @@ def read_keys(path: Path, *, private: bool) -> list[OKPKey]:
         parts = [part for part in path.read_text().split(_END) if "BEGIN" in part]
         found = [OKPKey.import_key(f"{_from_begin(part)}{_end_of(part)}\n") for part in parts]
     except OSError as error:
-        raise BadKeys(f"the key file {path} cannot be read ({error.strerror}): {_MAKE}") from error
+        raise BadKeys(
+            f"the key file {path} cannot be read ({reason_of(error)}): {_MAKE}"
+        ) from error
     except (JoseError, ValueError) as error:
         raise BadKeys(f"{path} holds something else than keys in PEM: {_MAKE}") from error
     if not found:

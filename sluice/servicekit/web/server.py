@@ -12,6 +12,7 @@ from sluice.servicekit.web.connections import IDLE_SECONDS, PatientProtocol
 from sluice.servicekit.web.refused_requests import Refusals
 from sluice.servicekit.web.request_guard import Guard
 from sluice.servicekit.web.request_limits import Limits
+from sluice.text.os_errors import reason_of
 
 #: The maximum number of connections that wait to be accepted.
 BACKLOG = 2048
@@ -108,5 +109,5 @@ class HttpServer:
             return socket.create_server((self._host, self._port), backlog=BACKLOG)
         except OSError as error:
             raise OSError(
-                error.errno, f"cannot listen on {self._host}:{self._port}: {error.strerror}"
+                error.errno, f"cannot listen on {self._host}:{self._port}: {reason_of(error)}"
             ) from error

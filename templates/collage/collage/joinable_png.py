@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
-from pack_command import BadData, MissingInput
+from pack_command import BadData, MissingInput, reason_in
 from PIL import Image, ImageChops
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
@@ -106,7 +106,7 @@ def is_joinable(path: Path) -> bool:
         with path.open("rb") as file:
             head = file.read(len(_SIGNATURE) + 25 + 8)
     except OSError as error:
-        raise MissingInput(path, error.strerror or "it cannot be opened") from error
+        raise MissingInput(path, reason_in(error)) from error
     return head.startswith(_SIGNATURE) and head.endswith(_INDEX)
 
 
@@ -175,7 +175,7 @@ class _Reader:
         try:
             self._file = path.open("rb")
         except OSError as error:
-            raise MissingInput(path, error.strerror or "it cannot be opened") from error
+            raise MissingInput(path, reason_in(error)) from error
         self._left, self._checksum = 0, 0
         try:
             self._read_head()

@@ -19,7 +19,7 @@ from pero_ocr.core.layout import PageLayout
 from pero_ocr.document_ocr.page_parser import PageParser, get_default_device
 
 from ocr.enlarged import as_configured
-from sluice.text.os_errors import sentence_of
+from sluice.text.os_errors import reason_of, sentence_of
 
 #: The switches of `config.ini` that a stage leaves on.
 STAGES: dict[str, tuple[str, ...]] = {
@@ -135,7 +135,7 @@ def _read(folder: Path) -> configparser.ConfigParser:
         text = (folder / "config.ini").read_text(encoding="utf-8")
         config.read_string(text, source="config.ini")
     except OSError as error:
-        raise BadConfiguration(folder, f"config.ini cannot be read ({error.strerror})") from error
+        raise BadConfiguration(folder, f"config.ini cannot be read ({reason_of(error)})") from error
     except (configparser.Error, UnicodeDecodeError) as error:
         raise BadConfiguration(folder, _sentence(error)) from error
     if "PAGE_PARSER" not in config:

@@ -17,6 +17,7 @@ from sluice.cli.output import err, print_json, print_table
 from sluice.cli.system import System, with_system
 from sluice.contracts.access.secrets import MAX_SECRET, NewSecret
 from sluice.contracts.common.problems import NotFound, Unprocessable
+from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
 app = typer.Typer(
@@ -132,7 +133,7 @@ def _value(file: Path | None) -> str:
                 data = opened.read(MAX_SECRET + 1)
         except OSError as error:
             raise Unprocessable(
-                f"the value cannot be read from --file {file}: {error.strerror}"
+                f"the value cannot be read from --file {file}: {reason_of(error)}"
             ) from None
     if len(data) > MAX_SECRET:
         raise Unprocessable(

@@ -36,6 +36,7 @@ from sluice.contracts.templates.templates import (
     Template,
     TemplateList,
 )
+from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
 app = typer.Typer(no_args_is_help=True, help="CWL workflows that data sets go through.")
@@ -100,7 +101,7 @@ def _checked(file: Path) -> CheckedTemplate:
         return CheckedTemplate(findings=refusal.findings, plan=None)
     except OSError as error:
         return CheckedTemplate(
-            findings=[Finding(message=f"cannot be read: {error.strerror}", file=str(file))],
+            findings=[Finding(message=f"cannot be read: {reason_of(error)}", file=str(file))],
             plan=None,
         )
     compiled = compile_upload(found.upload, name=found.name).compiled
