@@ -349,7 +349,10 @@ async def test_stop_ends_consumption_and_may_be_repeated(transport: Transport) -
 async def test_several_instances_may_start_at_the_same_time(broker: Broker) -> None:
     several = [open_transport(broker.url, TOPOLOGY) for _ in range(5)]
     await asyncio.gather(*(one.start() for one in several))
-    await asyncio.gather(*(one.ping() for one in several))
+    async with receiving(several[0]) as receiver:
+        for number, one in enumerate(several):
+            await one.send(messages(str(number)))
+        assert [got.message_id for got in await receiver.take(5)] == list("01234")
     await asyncio.gather(*(one.stop() for one in several))
 
 

@@ -25,6 +25,7 @@ from wfms.watcher.db.watches import insert_releases
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 CHECKSUM = bytes(32)
+PATHS = "SELECT path FROM replicas ORDER BY path"
 
 #: The statements of a transaction.
 Work = Callable[[Connection], Awaitable[object]]
@@ -91,6 +92,12 @@ async def execute(url: str, sql: str, *arguments: Any) -> None:
         await connection.execute(sql, *arguments)
 
 
+async def column(url: str, sql: str) -> list[Any]:
+    """Return the first column of the rows that a query finds."""
+    async with session(url) as connection:
+        return [row[0] for row in await connection.fetch(sql)]
+
+
 async def test_concurrent_reports_release_the_same_data_sets_without_a_deadlock(
     make_database: DatabaseFactory,
 ) -> None:
@@ -106,8 +113,7 @@ async def test_concurrent_reports_release_the_same_data_sets_without_a_deadlock(
     await meet(
         url, release(middle), release(one, middle, other), release(other, middle, one, *more)
     )
-    async with session(url) as connection:
-        assert await connection.fetchval("SELECT count(*) FROM releases") == 3 + len(more)
+    assert await column(url, "SELECT count(*) FROM releases") == [3 + len(more)]
 
 
 async def test_concurrent_registrations_at_the_same_paths_do_not_deadlock(
@@ -147,6 +153,7 @@ async def test_concurrent_registrations_at_the_same_paths_do_not_deadlock(
         unless_known(register("a", "b", "c")),
         unless_known(register("c", "b", "a")),
     )
+    assert await column(url, PATHS) == ["a", "b", "c"]
 
 
 async def test_concurrent_uploads_record_the_same_replicas_without_a_deadlock(
@@ -160,6 +167,7 @@ async def test_concurrent_uploads_record_the_same_replicas_without_a_deadlock(
         )
 
     await meet(url, note("b"), note("a", "b", "c"), note("c", "b", "a"))
+    assert await column(url, PATHS) == ["a", "b", "c"]
 
 
 async def test_concurrent_deletions_of_shared_replicas_do_not_deadlock(
@@ -179,6 +187,7 @@ async def test_concurrent_deletions_of_shared_replicas_do_not_deadlock(
         lambda one: mark_copies_deleted(one, [3, 2, 1]),
         lambda other: mark_copies_deleted(other, [1, 2, 3]),
     )
+    assert await column(url, "SELECT state FROM replicas") == ["deleted"] * 3
 
 
 async def _catalogue(make_database: DatabaseFactory) -> tuple[str, UUID]:
@@ -225,22 +234,28 @@ async def test_concurrent_hand_overs_of_releases_do_not_deadlock(
 
     gate = statement("SELECT 1 FROM datasets WHERE uid = $1 FOR UPDATE", chains[1])
     await meet(url, gate, hand_over(*chains), hand_over(*reversed(chains)))
+    assert await column(url, "SELECT handed_over_at FROM datasets") == [NOW] * 3
 
 
 @pytest.mark.parametrize(
-    "settle", [MARK_SENT, DELETE_OUTBOX, RELEASE_OUTBOX], ids=["sent", "deleted", "released"]
+    ("settle", "settled"),
+    [(MARK_SENT, [True] * 3), (DELETE_OUTBOX, []), (RELEASE_OUTBOX, [False] * 3)],
+    ids=["sent", "deleted", "released"],
 )
 async def test_two_relays_settle_the_same_messages_without_a_deadlock(
-    make_database: DatabaseFactory, settle: str
+    make_database: DatabaseFactory, settle: str, settled: list[bool]
 ) -> None:
     url = await make_database("wfms.watcher.db.migrations")
     await execute(
         url,
-        """INSERT INTO outbox (id, message_id, destination, body) OVERRIDING SYSTEM VALUE
-        SELECT id, id::text, 'q', '' FROM unnest(ARRAY[3, 2, 1]) AS id""",
+        """INSERT INTO outbox (id, message_id, destination, body, claimed_until)
+        OVERRIDING SYSTEM VALUE
+        SELECT id, id::text, 'q', '', 'infinity' FROM unnest(ARRAY[3, 2, 1]) AS id""",
     )
     gate = statement("SELECT 1 FROM outbox WHERE id = 2 FOR UPDATE")
     await meet(url, gate, statement(settle, [3, 2, 1]), statement(settle, [1, 2, 3]))
+    assert await column(url, "SELECT sent_at IS NOT NULL FROM outbox") == settled
+    assert await column(url, "SELECT id FROM outbox WHERE claimed_until IS NOT NULL") == []
 
 
 async def test_two_consumers_receive_the_same_messages_without_a_deadlock(
@@ -252,6 +267,7 @@ async def test_two_consumers_receive_the_same_messages_without_a_deadlock(
         return statement(INSERT_INBOX, "q", ids)
 
     await meet(url, receive("b"), receive("a", "b", "c"), receive("c", "b", "a"))
+    assert await column(url, "SELECT message_id FROM inbox ORDER BY 1") == ["a", "b", "c"]
 
 
 #: Sequence numbers, attempts and holder, in the order of the statements' parameters.
@@ -283,3 +299,4 @@ async def test_messages_are_settled_while_their_leases_are_renewed_without_a_dea
         statement(transport.RENEW, "q", *backward, 30.0),
         statement(answer, "q", *forward, *more),
     )
+    assert await column(url, "SELECT seq FROM sluice_transport.message WHERE holder = 7") == []

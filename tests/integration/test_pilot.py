@@ -208,6 +208,7 @@ async def test_job_start_is_reported_before_the_next_heartbeat_is_due(
     await until(lambda: any(job.id == 1 for beat in wms.heartbeats for job in beat.running))
     go.open()
     await until(lambda: wms.reports)
+    assert wms.reports[0][1].outcome is AttemptOutcome.FINISHED
 
 
 async def test_canceled_job_is_stopped_and_reported(

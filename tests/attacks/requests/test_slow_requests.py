@@ -70,20 +70,21 @@ async def test_answer_that_the_client_does_not_read_times_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(PatientProtocol, "read_seconds", SOON)
-    ended = asyncio.Event()
+    ended, size = asyncio.Event(), 64 * 1024 * 1024
 
     async def large(scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": []})
         for _ in range(64):
-            body = b"x" * 1024 * 1024
+            body = b"x" * (size // 64)
             await send({"type": "http.response.body", "body": body, "more_body": True})
         ended.set()
 
     async with served(app=large) as port:
-        _, writer = await asyncio.open_connection("127.0.0.1", port)
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(head())
         async with asyncio.timeout(30):
             await ended.wait()
+            assert 0 < len(await reader.read()) < size
         writer.close()
 
 

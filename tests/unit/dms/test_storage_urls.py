@@ -6,14 +6,6 @@ from dms.domain.storage_urls import WrongStorageUrl, contains_url, read_roots, r
 
 
 @pytest.mark.parametrize(
-    "url",
-    ["file:///data", "file:///data/a b#c", "s3://bucket", "s3://bucket/a", "root://host:1094/a"],
-)
-def test_plain_folder_can_be_a_storage(url: str) -> None:
-    require_storage_url(url)
-
-
-@pytest.mark.parametrize(
     ("url", "reason"),
     [
         ("file:///", "no plain folder"),

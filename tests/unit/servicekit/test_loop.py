@@ -98,6 +98,8 @@ async def test_two_wakes_at_the_same_time_wake_two_loops() -> None:
     loops.wake("work")
     await until(lambda: work.at_work == 2)
     work.go_on.set()
+    await settled(loops)
+    assert work.ticks == 2
     await loops.stop()
 
 

@@ -6,6 +6,7 @@ import uuid
 from hashlib import sha256
 from pathlib import Path
 
+import fsspec
 import pytest
 
 from sluice import storage
@@ -20,6 +21,7 @@ from sluice.storage import (
     local,
     local_url,
 )
+from sluice.storage.entries import temporary_name
 
 CONTENT = b"hit " * 1000
 
@@ -40,6 +42,12 @@ def source(tmp_path: Path) -> Path:
     path = tmp_path / "a file.dat"
     path.write_bytes(CONTENT)
     return path
+
+
+def content(url: str) -> bytes:
+    """Read a stored file without the code under test."""
+    with fsspec.open(url, expand=False) as file:
+        return bytes(file.read())
 
 
 def names(root: str) -> list[str]:
@@ -67,7 +75,7 @@ def test_special_names_are_literal(scheme: str, source: Path, tmp_path: Path, na
     assert sorted(names(root)) == sorted(["a", name])
     storage.fetch(f"{root}/{name}", tmp_path / "x", checksum=stored.checksum, size=stored.size)
     assert storage.remove(f"{root}/{name}")
-    storage.verify(f"{root}/a", checksum=checksum(b"another's"), size=9)
+    assert (tmp_path / "storage" / "a").read_bytes() == b"another's"
 
 
 @pytest.mark.parametrize("given", [False, True])
@@ -87,7 +95,7 @@ def test_put_open_stores_the_open_file_even_if_its_path_is_replaced(
         stored = storage.put_open(file.fileno(), f"{root}/a", given=given)
         own = os.fstat(file.fileno()).st_nlink == names
     assert stored == storage.Stored(len(CONTENT), checksum(CONTENT))
-    storage.verify(f"{root}/a", checksum=stored.checksum, size=stored.size)
+    assert content(f"{root}/a") == CONTENT
     assert own is not (given and names == 1 and not there and root.startswith("file://"))
 
 
@@ -96,13 +104,22 @@ def test_put_of_a_link_writes_the_content(root: str, source: Path, tmp_path: Pat
     link.symlink_to(source)
     storage.put(link, f"{root}/a")
     source.unlink()
-    storage.verify(f"{root}/a", checksum=checksum(CONTENT), size=len(CONTENT))
+    assert content(f"{root}/a") == CONTENT
 
 
 def test_put_replaces_an_existing_file(root: str, source: Path) -> None:
     storage.put_bytes(b"old", f"{root}/a")
     storage.put(source, f"{root}/a")
-    storage.verify(f"{root}/a", checksum=checksum(CONTENT), size=len(CONTENT))
+    assert content(f"{root}/a") == CONTENT
+
+
+def test_verify_refuses_changed_content_and_a_missing_file(root: str) -> None:
+    storage.put_bytes(CONTENT, f"{root}/a")
+    for expected, size in ((checksum(b"other"), len(CONTENT)), (checksum(CONTENT), 1)):
+        with pytest.raises(ChecksumMismatch):
+            storage.verify(f"{root}/a", checksum=expected, size=size)
+    with pytest.raises(FileMissing):
+        storage.verify(f"{root}/no", checksum=checksum(CONTENT), size=len(CONTENT))
 
 
 def test_put_of_a_missing_file_raises_file_missing(root: str, tmp_path: Path) -> None:
@@ -126,10 +143,8 @@ def test_interrupted_put_leaves_no_files(root: str, source: Path, after: int) ->
         if len(calls) > after:
             raise NobodyWaits
 
-    if after >= 2 and root.startswith("memory"):
-        storage.put(
-            source, f"{root}/a", check=check
-        )  # There is no check while a remote file is read back.
+    if after >= 2 and root.startswith("memory"):  # Reading a remote file back has no checks.
+        assert storage.put(source, f"{root}/a", check=check).size == len(CONTENT)
         return
     with pytest.raises((NobodyWaits, StorageUnavailable)):
         storage.put(source, f"{root}/a", check=check)
@@ -183,7 +198,7 @@ def test_copy_overwrites_a_wrong_target(root: str) -> None:
     storage.put_bytes(b"right", f"{root}/a")
     storage.put_bytes(b"wrong", f"{root}/b")
     storage.copy(f"{root}/a", f"{root}/b", checksum=checksum(b"right"), size=5)
-    storage.verify(f"{root}/b", checksum=checksum(b"right"), size=5)
+    assert content(f"{root}/b") == b"right"
 
 
 def test_copy_of_damaged_source_leaves_no_target(root: str) -> None:
@@ -204,7 +219,7 @@ def test_copy_between_local_and_remote_keeps_the_content(tmp_path: Path, source:
     away, home = f"memory://{uuid.uuid4().hex}/a", f"file://{tmp_path}/home/a"
     storage.copy(f"file://{source}", away, checksum=checksum(CONTENT), size=len(CONTENT))
     storage.copy(away, home, checksum=checksum(CONTENT), size=len(CONTENT))
-    storage.verify(home, checksum=checksum(CONTENT), size=len(CONTENT))
+    assert (content(away), content(home)) == (CONTENT, CONTENT)
 
 
 def test_remove_returns_whether_the_file_existed(root: str) -> None:
@@ -327,9 +342,7 @@ def test_checksum_of_returns_the_sha256_digest_of_a_file(source: Path) -> None:
         storage.checksum_of(source.with_name("no"))
 
 
-def test_temporary_files_are_recognized(root: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sluice.storage.entries import temporary_name  # noqa: PLC0415
-
+def test_temporary_files_are_recognized(root: str) -> None:
     storage.put_bytes(b"x", f"{root}/{temporary_name()}")
     assert [storage.is_temporary(name) for name in names(root)] == [True]
     assert not storage.is_temporary("a.part")
@@ -347,18 +360,14 @@ def test_fetch_copies_small_files_and_links_large_ones(
         assert (told, back.read_bytes()) == (linked, CONTENT)
         assert (back.stat().st_nlink > 1) is linked
     back.write_bytes(b"changed")
-    storage.verify(f"{root}/a", checksum=stored.checksum, size=stored.size)
+    assert content(f"{root}/a") == CONTENT
 
 
 def test_fetch_deletes_a_copy_with_wrong_checksum(root: str, source: Path, tmp_path: Path) -> None:
     storage.put(source, f"{root}/a")
     with pytest.raises(ChecksumMismatch):
         storage.fetch(
-            f"{root}/a",
-            tmp_path / "back",
-            checksum=checksum(b"other"),
-            size=len(CONTENT),
-            copied=1 << 20,
+            f"{root}/a", tmp_path / "back", checksum=checksum(b"other"), size=None, copied=1 << 20
         )
     assert not (tmp_path / "back").exists()
 
@@ -369,15 +378,9 @@ def test_fetch_can_overwrite_an_existing_file_in_place(
 ) -> None:
     stored = storage.put(source, f"{root}/f.dat")
     (to := tmp_path / "copy").write_bytes(before)
-    storage.fetch(
-        f"{root}/f.dat",
-        to,
-        checksum=stored.checksum,
-        size=stored.size,
-        copied=stored.size,
-        reuse=True,
-    )
-    assert to.read_bytes() == source.read_bytes()
+    size = stored.size
+    storage.fetch(f"{root}/f.dat", to, checksum=stored.checksum, size=size, copied=size, reuse=True)
+    assert to.read_bytes() == CONTENT
 
 
 def test_copies_keep_the_executable_permission(tmp_path: Path, source: Path) -> None:

@@ -57,6 +57,7 @@ async def test_signal_given_before_the_wait_is_not_missed() -> None:
     signal.ready_in(0.01)
     async with asyncio.timeout(5):
         await signal.wait(signal.version, seconds=3600.0)
+    assert signal.version == version + 2, "the second wait returned before its signal"
 
 
 async def test_waiting_requests_end_when_the_process_stops(stage: Stage) -> None:
