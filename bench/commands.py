@@ -224,7 +224,7 @@ def simulate(
     scenarios: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[SCENARIO]…",
+            metavar="SCENARIO",
             help="Scenarios with one group of nodes and one of pages. The default is"
             " docs/scenarios/ocr-*.yaml.",
         ),

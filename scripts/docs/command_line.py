@@ -49,12 +49,14 @@ def _section(command: Any, context: typer.Context) -> str:
 def _row(parameter: Any) -> str:
     meaning = " ".join((getattr(parameter, "help", None) or "").split())
     if isinstance(parameter, TyperArgument):
-        name = f"`{parameter.metavar or str(parameter.name).upper()}`"
+        name = f"`{parameter.metavar}`"
     else:
         name = ", ".join(f"`{option}`" for option in [*parameter.opts, *parameter.secondary_opts])
     if parameter.envvar:
         meaning += f" From `{parameter.envvar}` where not given."
-    return f"| {name} | {meaning.strip()} | {_default(parameter)} |"
+    # A table ends a cell at each bar, even in a code span.
+    cells = [text.replace("|", r"\|") for text in (name, meaning.strip(), _default(parameter))]
+    return f"| {' | '.join(cells)} |"
 
 
 def _default(parameter: Any) -> str:

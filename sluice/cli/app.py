@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 import typer
 from pydantic import ValidationError
-from typer.core import TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
-from sluice.contracts.common.wording import names_value, sentence_of
+from sluice.contracts.common.wording import did_you_mean, names_value, sentence_of
 from sluice.text.visible_text import quoted
 
 #: The module and the function of each command. A group is the ``app`` of its module.
@@ -67,8 +67,30 @@ _SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 
+def _in_one_style(parameters: list[Any]) -> list[Any]:
+    """Let flags show no value, and arguments their names in capital letters."""
+    for parameter in parameters:
+        if isinstance(parameter, TyperOption) and parameter.is_flag:
+            parameter.metavar = ""
+        elif isinstance(parameter, TyperArgument) and parameter.metavar is None:
+            parameter.metavar = parameter.name.upper()
+    return parameters
+
+
+class Command(TyperCommand):
+    """A command that shows its parameters in the style of all commands."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options and arguments."""
+        return _in_one_style(super().get_params(ctx))
+
+
 class Commands(TyperGroup):
-    """The command group. It reports wrong option values without pydantic's wording."""
+    """A group of commands. It reports wrong option values without pydantic's wording."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options."""
+        return _in_one_style(super().get_params(ctx))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command that the arguments name."""
@@ -76,14 +98,17 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except typer.BadParameter as error:
             if isinstance(error.__cause__, ValidationError):
-                error.message = _wrong_value(error.__cause__)
+                error.message = _wrong_value(error.__cause__, error.param)
             raise
 
 
-def _wrong_value(error: ValidationError) -> str:
+def _wrong_value(error: ValidationError, parameter: Any) -> str:
     fault = error.errors(include_url=False)[0]
     named = names_value(fault) or fault["type"] == "value_error"
     said = sentence_of(fault).replace("Input should", "it should", 1)
+    known = [str(choice) for choice in parameter.type_descriptor.choices or ()] if parameter else []
+    if meant := did_you_mean(str(fault["input"]), known):
+        return f"{said.removesuffix('.')}{meant}."
     return said + ("" if named else f", not {quoted(fault['input'])}")
 
 
@@ -110,21 +135,23 @@ def command_line(only: str | None = None) -> typer.Typer:
     for name, module in GROUPS.items():
         if not alone or name == only:
             app.add_typer(importlib.import_module(module).app, name=name)
-    _join_lines(app)
+    _unify_help(app)
     return app
 
 
-def _join_lines(app: typer.Typer) -> None:
-    """Join the lines of the first paragraph of each help text.
+def _unify_help(app: typer.Typer) -> None:
+    """Show parameters in one style, and join the lines of the first paragraph of each help text.
 
-    Lists of commands can then wrap it, because rich keeps line breaks.
+    Lists of commands can then wrap the paragraph, because rich keeps line breaks.
     """
     for command in app.registered_commands:
+        command.cls = Command
         text = inspect.cleandoc(command.help or inspect.getdoc(command.callback) or "")
         command.short_help = " ".join(text.partition("\n\n")[0].split())
     for group in app.registered_groups:
+        group.cls = Commands
         if group.typer_instance:
-            _join_lines(group.typer_instance)
+            _unify_help(group.typer_instance)
 
 
 def _show_version(asked: bool) -> None:

@@ -1,10 +1,45 @@
 """Options and arguments that several commands share."""
 
+from collections.abc import Sequence
 from enum import StrEnum
+from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
+
+from sluice.contracts.common.wording import did_you_mean
+from sluice.text.visible_text import shown_path
+
+#: The most names of a folder that are compared with a wrong one.
+_MAX_COMPARED = 2000
+
+Paths = TypeVar("Paths", Path | None, Sequence[Path])
+
+
+def similar_name(path: Path) -> str:
+    """Return `` (did you mean 'x'?)`` with the most similar name in the folder, or an empty text.
+
+    Only the first names of a large folder are compared.
+    """
+    try:
+        names = [entry.name for entry in islice(path.parent.iterdir(), _MAX_COMPARED)]
+    except OSError:
+        return ""
+    return did_you_mean(path.name, names)
+
+
+def existing(paths: Paths) -> Paths:
+    """Return the value of a path option or argument if there is a file or folder at each path.
+
+    Raises:
+        typer.BadParameter: A path does not exist.
+    """
+    for path in [paths] if isinstance(paths, Path) else paths or ():
+        if not path.exists():
+            raise typer.BadParameter(f"{shown_path(path)} does not exist{similar_name(path)}")
+    return paths
+
 
 HomeOption = Annotated[
     Path,
@@ -61,7 +96,7 @@ GroupOption = Annotated[
 SharedArgument = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[GROUP]...",
+        metavar="GROUP",
         help="Groups that see it, too. `everyone` means all people. Without any, no other"
         " group sees it.",
     ),
@@ -87,7 +122,7 @@ JobOption = Annotated[
     typer.Option(
         "--job",
         help="A job order (YAML or JSON) with the values of the inputs. Options take precedence.",
-        exists=True,
+        callback=existing,
         dir_okay=False,
     ),
 ]

@@ -90,7 +90,8 @@ def print_problem(error: ServiceError) -> None:
     err.print(Text.assemble(("error:", "bold red"), f" {sentence}"))
     for finding in error.findings:
         if finding.file or finding.message not in sentence:
-            err.print(f"  {finding}")
+            plain = finding.severity == "error" and not finding.file
+            err.print(f"  {finding.message if plain else finding}")
 
 
 def human_bytes(size: float) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from natsort import natsort_keygen
 from pydantic import TypeAdapter, ValidationError
 
-from sluice.cli.options import EntryOrder
+from sluice.cli.options import EntryOrder, similar_name
 from sluice.cli.output import err
 from sluice.cli.transfer.folders import (
     contents_of,
@@ -114,7 +114,7 @@ def _why_not_found(path: Path, error: OSError) -> str:
         return f"cannot be read: {reason_of(error)}"
     if path.is_symlink():
         return f"a link to {shown_path(path.readlink())}, which does not exist; remove the link"
-    return "no such file"
+    return f"no such file{similar_name(path)}"
 
 
 def trouble_with_name(name: str) -> str:

@@ -90,15 +90,18 @@ def _unknown(plan: Plan, name: str) -> str:
             f" `sluice secret set {secret}` sets"
         )
     listed = ", ".join(
-        f"{known} ({_in_short(parameter)})" for known, parameter in sorted(plan.parameters.items())
+        f"{known} ({', '.join(filter(None, (describe(parameter.type), need(parameter))))})"
+        for known, parameter in sorted(plan.parameters.items())
     )
     meant = did_you_mean(name, plan.parameters)
     return f"parameter {quoted(name)} is unknown{meant}; the workflow has {listed or 'none'}"
 
 
-def _in_short(parameter: Parameter) -> str:
-    needed = ", has to be given" if parameter.required and parameter.default is None else ""
-    return f"{describe(parameter.type)}{needed}"
+def need(parameter: Parameter) -> str:
+    """Return whether a parameter is optional or has to be given. With a default, it is neither."""
+    if parameter.default is not None:
+        return ""
+    return "has to be given" if parameter.required else "optional"
 
 
 def _file_trouble(value: Mapping[str, Any], kind: str) -> str:

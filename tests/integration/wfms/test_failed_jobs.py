@@ -129,4 +129,4 @@ async def test_client_of_the_previous_release_can_read_a_chain_with_failed_jobs(
     [listed] = (await world.chains.chains()).chains
     for found in (await world.chains.chain(chain.uid), listed):
         assert "failed_jobs" not in found.model_dump_json()
-        assert found.reason == "its results are incomplete: 1 job failed"
+        assert found.reason == "outputs are missing because 1 job of step 'filter' failed"

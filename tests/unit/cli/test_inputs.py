@@ -141,6 +141,8 @@ def test_plain_files_need_no_bundle(folder: Path) -> None:
     ]
     with pytest.raises(Unprocessable, match=r"nothing: no such file"):
         entries_of_paths([folder / "nothing"], DataEntries())
+    with pytest.raises(Unprocessable, match=r"a.tx: no such file \(did you mean 'a.txt'\?\)"):
+        entries_of_paths([folder / "a.tx"], DataEntries())
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,15 @@ def test_impossible_port_is_refused(port: str, tmp_path: Path) -> None:
     [
         (("dataset", "list", "--state", "bogus"), "'--state': 'bogus' is not one of 'open',"),
         (("chain", "list", "--state", "bogus"), "'finished', 'incomplete', 'failed', 'canceled'."),
+        (("dataset", "list", "--state", "opne"), " (did you mean 'open'?)."),
+        (("run", "--order", "nam", __file__), "'mtime' (did you mean 'name'?)."),
+        (
+            ("run", f"{__file__}s"),
+            "test_options.pys does not exist (did you mean 'test_options.py'?)",
+        ),
+        (("template", "check", f"{__file__}s"), "(did you mean 'test_options.py'?)"),
+        (("template", "publish", f"{__file__}s"), "(did you mean 'test_options.py'?)"),
+        (("run", __file__, "--job", f"{__file__}s"), "(did you mean 'test_options.py'?)"),
         (("chain", "list", "--limit", "many"), "it should be a valid integer, not 'many'"),
         (("chain", "list", "--limit", "0"), "it should be greater than or equal to 1, not '0'"),
     ],

@@ -68,12 +68,16 @@ def test_finding_is_printed_if_it_adds_to_the_sentence(
     said = Finding(message="there is no secret 'key'")
     placed = Finding(message=said.message, file="wf.cwl", line=3, column=1)
     more = Finding(message="nor is there a file")
-    print_problem(Unprocessable(f"no chain is made: {said.message}", findings=[said, placed, more]))
+    old = Finding(message="it is old", severity="warning")
+    print_problem(
+        Unprocessable(f"no chain is made: {said.message}", findings=[said, placed, more, old])
+    )
     printed = capsys.readouterr().err.splitlines()
     assert printed == [
         "error: no chain is made: there is no secret 'key'",
         "  wf.cwl:3:1: error: there is no secret 'key'",
-        "  error: nor is there a file",
+        "  nor is there a file",
+        "  warning: it is old",
     ]
 
 

@@ -86,7 +86,8 @@ def test_requirements_in_a_job_order_are_refused(tmp_path: Path) -> None:
         (
             "gian=2",
             "parameter 'gian' is unknown (did you mean 'gain'?); the workflow has gain (float),"
-            " label (null or string), ref (File, has to be given), run (int, has to be given)",
+            " label (null or string, optional), ref (File, has to be given), run (int, has to be"
+            " given)",
         ),
         ("gain=big", "parameter 'gain' must be float, not 'big'"),
         ("run=null", "parameter 'run' (int) is required and has no value"),

@@ -7,17 +7,22 @@ from uuid import UUID
 import pytest
 
 from sluice.cli.commands.templates.template_description import description
+from sluice.contracts.templates.plan import Parameter, Plan
 from sluice.contracts.templates.templates import Template
 from sluice.cwl import compile_file
 
 PACK = Path(__file__).parents[3] / "templates" / "masstimes"
 
 
-def described(name: str) -> str:
+def plan_of(name: str) -> Plan:
     plan = compile_file(PACK / f"{name}.cwl", name=name)[0].plan
     assert plan is not None
+    return plan
+
+
+def described(plan: Plan) -> str:
     now = datetime(2026, 1, 1, tzinfo=UTC)
-    template = Template(id=UUID(int=1), name=name, version=1, created_at=now, plan=plan)
+    template = Template(id=UUID(int=1), name=plan.name, version=1, created_at=now, plan=plan)
     return "\n".join(description(template))
 
 
@@ -31,8 +36,23 @@ def described(name: str) -> str:
     ],
 )
 def test_parameters_show_their_bindings(name: str, line: str) -> None:
-    assert line in described(name)
+    assert line in described(plan_of(name))
 
 
 def test_parameter_bound_to_an_asset_need_not_be_given() -> None:
-    assert "has to be given" not in described("train")
+    assert "has to be given" not in described(plan_of("train"))
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "line"),
+    [
+        ("most", Parameter(type="int"), "most: int  (optional)"),
+        ("contact", Parameter(type="int"), "contact: int  (from metadata 'contact', optional)"),
+        ("least", Parameter(type="int", default=3), "least: int = 3"),
+    ],
+)
+def test_optional_parameter_is_shown_as_optional(
+    name: str, parameter: Parameter, line: str
+) -> None:
+    plan = plan_of("crawl").model_copy(update={"parameters": {name: parameter}})
+    assert f"  {line}" in described(plan).splitlines()

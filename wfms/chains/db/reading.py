@@ -19,6 +19,7 @@ from sluice.contracts.chains.chains import (
 from sluice.contracts.common.numbers import counted
 from sluice.contracts.common.states import ChainState, StepState
 from sluice.servicekit.database import Connection
+from sluice.text.visible_text import quoted
 from wfms.chains.db.attention import WANTED
 from wfms.chains.db.collections import collections_of
 
@@ -218,7 +219,12 @@ def _chain(
     seen, own = row["acknowledged_at"], [step for step in steps if step["chain_uid"] == row["uid"]]
     failed = sum(step["failed_jobs"] for step in own)
     if failed and row["state"] == ChainState.FINISHED and not row["reason"]:
-        fields["reason"] = f"its results are incomplete: {counted(failed, 'job')} failed"
+        lost = [
+            f"{counted(step['failed_jobs'], 'job')} of step {quoted(step['name'])}"
+            for step in own
+            if step["failed_jobs"]
+        ]
+        fields["reason"] = f"outputs are missing because {', '.join(lost)} failed"
     if failures:
         fields.setdefault("failed_jobs", failed)
     return Chain(

@@ -86,7 +86,7 @@ def set_groups(
     groups: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[GROUP]...",
+            metavar="GROUP",
             help="The groups. Without any, the person is in no group but everyone.",
         ),
     ] = None,

@@ -21,7 +21,7 @@ app = typer.Typer(
 
 IdsArgument = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[ID]…", help="The ids of the notices, as `attention list` shows them."),
+    typer.Argument(metavar="ID", help="The ids of the notices, as `attention list` shows them."),
 ]
 #: The maximum number of notices in an answer.
 _MOST = 1000

@@ -52,8 +52,6 @@ app = typer.Typer(no_args_is_help=True, help="Data sets on their way through a t
 app.command("watch")(watch)
 app.command("get")(get_chain)
 
-#: The number of names if there are a data set and a template.
-_BOTH = 2
 #: The exit status if the requested chain exists already.
 REPEATED = 3
 
@@ -161,14 +159,18 @@ def show(
 @with_system
 def start(
     system: System,
-    named: Annotated[
-        list[str],
+    first: Annotated[
+        str,
         typer.Argument(
-            metavar="[DATASET] TEMPLATE",
-            help="The data set (its name, its uid, or the beginning of its uid), unless the"
-            " template takes none, and the name of the template.",
+            metavar="DATASET|TEMPLATE",
+            help="The data set (its name, its uid, or the beginning of its uid), or the template"
+            " if it takes no data set.",
         ),
     ],
+    second: Annotated[
+        str | None,
+        typer.Argument(metavar="TEMPLATE", help="The name of the template, after a data set."),
+    ] = None,
     *,
     params: ParamOption = None,
     job: JobOption = None,
@@ -182,11 +184,9 @@ def start(
     parameters, it is the chain that starts automatically, or would. If the chain exists, nothing is
     started: the command says so and shows the chain, and the exit status is 3.
     """
-    if len(named) > _BOTH:
-        raise typer.BadParameter(f"a data set and a template, not {len(named)} names")
-    template = named[-1]
+    template = second or first
     given = plain_errors(lambda: read_parameters(params or [], job=job))
-    uid = the_dataset(system, named[0]) if len(named) == _BOTH else None
+    uid = the_dataset(system, first) if second else None
 
     async def question(connection: Connection) -> tuple[Chain, bool]:
         plan = (await template_called(connection, template)).plan

@@ -15,7 +15,7 @@ def cwl_runner(
     ],
     order: Annotated[
         str | None,
-        typer.Argument(help="File with the inputs of the process, YAML or JSON.", metavar="[JOB]"),
+        typer.Argument(help="File with the inputs of the process, YAML or JSON.", metavar="JOB"),
     ] = None,
 ) -> None:
     """Run any CWL process on the system, and print its output object like other `cwl-runner`s.

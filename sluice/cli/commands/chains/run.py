@@ -30,6 +30,7 @@ from sluice.cli.options import (
     ParamOption,
     RankOption,
     RecursiveOption,
+    existing,
 )
 from sluice.cli.output import err, human_bytes, out, print_json
 from sluice.cli.parameters import ParameterInput, key_values, read_parameters, require_dataset
@@ -113,12 +114,13 @@ class _Arguments:
 def run(  # noqa: PLR0913 - a command's options, each by its name
     system: System,
     template: Annotated[
-        Path, typer.Argument(help="The CWL workflow.", exists=True, dir_okay=False)
+        Path, typer.Argument(help="The CWL workflow.", callback=existing, dir_okay=False)
     ],
     *,
     inputs: InputsOption = None,
     more: Annotated[
-        list[Path] | None, typer.Argument(help="More input files (for shell patterns).")
+        list[Path] | None,
+        typer.Argument(metavar="FILE", help="More input files (for shell patterns)."),
     ] = None,
     params: ParamOption = None,
     job: JobOption = None,

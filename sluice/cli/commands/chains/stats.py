@@ -21,9 +21,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 ChainsArgument = Annotated[
     list[str] | None,
-    typer.Argument(
-        metavar="[CHAIN]…", help="Chains, as for `chain show`. The default is all chains."
-    ),
+    typer.Argument(metavar="CHAIN", help="Chains, as for `chain show`. The default is all chains."),
 ]
 TemplateOption = Annotated[str | None, typer.Option(help="Only work of this template.")]
 SinceOption = Annotated[

@@ -169,7 +169,10 @@ def register(  # noqa: PLR0913 - a command's options, each by its name
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the data set.")],
     paths: Annotated[
         list[Path],
-        typer.Argument(help="The files of the data set, in order. A folder stands for its files."),
+        typer.Argument(
+            metavar="PATH",
+            help="The files of the data set, in order. A folder stands for its files.",
+        ),
     ],
     *,
     template: Annotated[

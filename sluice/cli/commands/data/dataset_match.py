@@ -55,7 +55,7 @@ def match(
     system: System,
     datasets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[DATASET]…", help="Unmatched data sets, by name or uid."),
+        typer.Argument(metavar="DATASET", help="Unmatched data sets, by name or uid."),
     ] = None,
     *,
     every: Annotated[bool, typer.Option("--all", help="Match all unmatched data sets.")] = False,
@@ -93,7 +93,7 @@ def dismiss(
     dataset: Annotated[
         str | None,
         typer.Argument(
-            metavar="[DATASET]",
+            metavar="DATASET",
             help="The name of the data set, its uid, or the beginning of its uid.",
         ),
     ] = None,

@@ -131,7 +131,7 @@ def load(
     step: Annotated[
         str | None,
         typer.Argument(
-            metavar="[STEP]",
+            metavar="STEP",
             help="The name of the step in its template. Without it, jobs come by their rank again.",
         ),
     ] = None,

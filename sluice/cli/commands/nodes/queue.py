@@ -20,7 +20,7 @@ app = typer.Typer(
 
 QueueArgument = Annotated[str, typer.Argument(metavar="QUEUE", help="The name of the queue.")]
 IdsArgument = Annotated[
-    list[str] | None, typer.Argument(metavar="[MESSAGE]…", help="The ids of dead letters.")
+    list[str] | None, typer.Argument(metavar="MESSAGE", help="The ids of dead letters.")
 ]
 AllOption = Annotated[bool, typer.Option("--all", help="All dead letters of the queue.")]
 

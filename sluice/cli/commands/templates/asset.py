@@ -47,7 +47,7 @@ def put(
     name: NameArgument,
     paths: Annotated[
         list[Path],
-        typer.Argument(help="Files, and folders with all their files.", metavar="PATH..."),
+        typer.Argument(help="Files, and folders with all their files.", metavar="PATH"),
     ],
     *,
     note: Annotated[str, typer.Option(help="A note for readers of the history.")] = "",

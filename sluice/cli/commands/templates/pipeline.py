@@ -21,7 +21,7 @@ def compose(
     system: System,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the template.")],
     tools: Annotated[
-        list[str], typer.Argument(metavar="TOOL[@VERSION]...", help="The tools, in order.")
+        list[str], typer.Argument(metavar="TOOL[@VERSION]", help="The tools, in order.")
     ],
     *,
     bind: Annotated[

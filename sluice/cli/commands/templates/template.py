@@ -24,7 +24,7 @@ from sluice.cli.consent import Consent, with_consent
 from sluice.cli.errors import plain_errors
 from sluice.cli.lookup import template_called
 from sluice.cli.moments import local_time
-from sluice.cli.options import JsonOption, TemplateArgument
+from sluice.cli.options import JsonOption, TemplateArgument, existing
 from sluice.cli.output import err, out, print_json, print_table, tell_more
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files
@@ -62,7 +62,7 @@ def check(
     files: Annotated[
         list[Path],
         typer.Argument(
-            help="CWL workflows. Each may be a folder or a zip.", exists=True, metavar="FILE…"
+            help="CWL workflows. Each may be a folder or a zip.", callback=existing, metavar="FILE"
         ),
     ],
     *,

@@ -8,6 +8,7 @@ from sluice.cli.moments import local_time
 from sluice.cli.owners import whose
 from sluice.contracts.templates.chain_requirements import required
 from sluice.contracts.templates.matching import condition_text
+from sluice.contracts.templates.parameters import need
 from sluice.contracts.templates.plan import Plan
 from sluice.contracts.templates.templates import RUN_VERSION, Template
 from sluice.text.visible_text import quoted
@@ -60,10 +61,11 @@ def _parameter(plan: Plan, name: str) -> str:
 
 
 def _comes_from(plan: Plan, name: str) -> str:
-    """Return what a parameter is bound to, and whether it has to be given."""
+    """Return what a parameter is bound to, and whether it is optional or has to be given."""
     if name in plan.assets:
         return f"({plan.assets[name]}, if no other is given)"
-    needed = "has to be given" if plan.parameters[name].required else ""
-    if name in plan.bind:
-        return f"(from metadata {quoted(plan.bind[name])}{needed and f', else {needed}'})"
-    return needed and f"({needed})"
+    needed = need(plan.parameters[name])
+    if name not in plan.bind:
+        return needed and f"({needed})"
+    otherwise = "else " if plan.parameters[name].required else ""
+    return f"(from metadata {quoted(plan.bind[name])}{needed and f', {otherwise}{needed}'})"

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from sluice.cli.connection import Connection
 from sluice.cli.errors import plain_errors
-from sluice.cli.options import GroupOption
+from sluice.cli.options import GroupOption, existing
 from sluice.cli.output import err, out, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import TemplateFiles, read_template_files
@@ -23,8 +23,8 @@ FilesArgument = Annotated[
     typer.Argument(
         help="The CWL workflow, which brings the files that it refers to, or several"
         " files, a folder or a zip.",
-        exists=True,
-        metavar="FILE…|FOLDER|ZIP",
+        callback=existing,
+        metavar="FILE|FOLDER|ZIP",
     ),
 ]
 MainOption = Annotated[

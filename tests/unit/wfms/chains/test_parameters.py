@@ -77,7 +77,7 @@ WORKFLOW = plan(
 
 
 def test_findings_list_all_wrong_parameters() -> None:
-    there = "cut (int, has to be given), maybe (string?), scale (float)"
+    there = "cut (int, has to be given), maybe (string?, optional), scale (float)"
     wrong = [
         finding.message for finding in findings(WORKFLOW, {"scale": "big", "speed": 1, "maybee": 2})
     ]
