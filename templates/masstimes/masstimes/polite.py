@@ -64,11 +64,11 @@ class ApiRequest:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer. ``charset`` is the one of its header."""
+    """An answer. ``content_type`` is the header of that name, or empty."""
 
     url: httpx.URL
     body: bytes
-    charset: str | None
+    content_type: str
     status: int = 200
 
 
@@ -218,7 +218,8 @@ class Polite:
                     if response.next_request is not None:
                         return response.next_request
                 body = _body(url, response, first)
-                return Answer(response.url, body, response.charset_encoding, response.status_code)
+                content_type = response.headers.get("Content-Type", "")
+                return Answer(response.url, body, content_type, response.status_code)
             finally:
                 response.close()
         except httpx.RemoteProtocolError as error:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 #: Status, headers and body of an answer.
-Said = tuple[int, dict[str, str], str]
+Said = tuple[int, dict[str, str], str | bytes]
 
 
 @dataclass
@@ -34,8 +34,8 @@ def answering() -> Iterator[Server]:
             server.agents.append(self.headers["User-Agent"])
             server.headers.append(dict(self.headers))
             server.bodies.append(self.rfile.read(int(self.headers["Content-Length"] or 0)).decode())
-            status, headers, text = server.answer(self.path)
-            body = text.encode()
+            status, headers, said = server.answer(self.path)
+            body = said.encode() if isinstance(said, str) else said
             self.send_response(status)
             for name, value in {"Content-Type": "text/html; charset=utf-8", **headers}.items():
                 self.send_header(name, value)

@@ -66,6 +66,27 @@ def test_next_pages_are_followed_and_columns_are_found_by_name(
     assert server.asked == ["/robots.txt", "/1.html", "/2.html"]
 
 
+@pytest.mark.parametrize(
+    ("encoding", "meta", "header"),
+    [
+        ("iso-8859-2", "", ""),
+        ("cp1250", "", ""),
+        ("cp1250", "windows-1250", "; charset=iso-8859-1"),
+        ("iso-8859-2", "", "; charset=utf-8"),
+        ("utf-8", "", "; charset=iso-8859-2"),
+    ],
+)
+def test_missing_and_wrong_encodings_are_corrected(
+    server: Server, tmp_path: Path, encoding: str, meta: str, header: str
+) -> None:
+    page = f"<meta charset={meta}>{SECOND}" if meta else SECOND
+    said: Said = (200, {"Content-Type": f"text/html{header}"}, page.encode(encoding))
+    server.answer = lambda _: said
+    assert run(tmp_path, f"{server.url}/2.html") == 0
+    found = [(row["name"], row["place"], row["voivodeship"]) for row in table(tmp_path)]
+    assert found == [("Św. Trójcy", "Puck", "pomorskie"), ("Ducha Św.", "Puck", "pomorskie")]
+
+
 def test_each_parish_has_its_own_file(server: Server, tmp_path: Path) -> None:
     assert run(tmp_path, f"{server.url}/1.html") == 0
     files = {path.stem: json.loads(path.read_text()) for path in (tmp_path / "split").iterdir()}

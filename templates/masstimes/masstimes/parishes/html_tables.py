@@ -10,6 +10,7 @@ from urllib.parse import urldefrag, urljoin
 
 from lxml import etree, html
 
+from masstimes.crawl.decoding import decoded
 from masstimes.folding import folded
 from masstimes.parishes.columns import said_above
 from masstimes.polite import Answer
@@ -30,19 +31,10 @@ class Table:
 
 
 def parse(answer: Answer) -> Any:
-    """Return the page as a tree, or None if it is empty.
-
-    The character set of the HTTP header counts first, then valid UTF-8, then the page's own
-    declaration.
-    """
-    charset = answer.charset
-    try:
-        text = answer.body.decode(charset or "utf-8", "replace" if charset else "strict")
-    except (LookupError, UnicodeDecodeError):
-        source: str | bytes = answer.body
-    else:
-        # lxml refuses text with an encoding declaration.
-        source = re.sub(r"^\s*<\?xml[^>]*\?>", "", text.replace("\0", ""))
+    """Return the page as a tree, or None if it is empty."""
+    text = decoded(answer.body, answer.content_type)
+    # lxml refuses text with an encoding declaration.
+    source = re.sub(r"^\s*<\?xml[^>]*\?>", "", text.replace("\0", ""))
     try:
         return html.document_fromstring(source)
     except (etree.ParserError, ValueError):
