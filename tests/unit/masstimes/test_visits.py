@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import partial
 
 import pytest
+from masstimes.crawl.addresses import is_within
 from masstimes.crawl.limits import Ending, Limits
 from masstimes.crawl.visits import Answer, Outcome, Visit, Visits
 
@@ -26,7 +28,7 @@ def error(reason: str) -> Answer:
 
 def walk(answer: Callable[[Visit], Answer], limits: Limits = LIMITS) -> tuple[list[Visit], Visits]:
     """Return all visits of a site with these answers."""
-    visits, made = Visits(START, "p.pl", limits), []
+    visits, made = Visits(START, partial(is_within, domain="p.pl"), limits), []
     while visits.ending() is None:
         visit = visits.next()
         assert visit is not None

@@ -23,6 +23,7 @@ from pack_command import (
     write_complete,
 )
 
+from masstimes.crawl.hosts import groups_by_host
 from masstimes.crawl.journal import Journal
 from masstimes.crawl.known import KnownPage, known_files, read_known
 from masstimes.crawl.limits import Limits
@@ -61,9 +62,12 @@ class _Crawling:
         self._journals: dict[str, Journal] = {}
         self._befores: dict[str, dict[str, KnownPage]] = {}
 
-    def waiting(self) -> list[partial[SiteCrawl]]:
-        """Write the results of crawls that ended earlier, and return the crawls to start."""
-        return [partial(self._begin, each) for each in self._parishes if not self._is_over(each)]
+    def waiting(self) -> list[list[partial[SiteCrawl]]]:
+        """Write the results of crawls that ended earlier, and return the others, by host."""
+        left = [parish for parish in self._parishes if not self._is_over(parish)]
+        return [
+            [partial(self._begin, parish) for parish in group] for group in groups_by_host(left)
+        ]
 
     def _journal(self, parish: ParishSite) -> Journal:
         folder, name = (self._state, "") if self._state else (self._out, ".")
@@ -185,7 +189,7 @@ def _parser() -> Parser:
     add("parishes", nargs="+", type=Path, metavar="FILE", help='JSON: {"id", "name", "site"}')
     add("--out", type=Path, required=True, metavar="FOLDER", help="ID.jsonl, ID.summary.json")
     add("--contact", default="", help="a mail address or a page; sites are told")
-    add("--at-once", type=positive, default=100, metavar="SITES", help="default: 100")
+    add("--at-once", type=positive, default=100, metavar="HOSTS", help="default: 100")
     add("--delays", type=finite, default=1.0, metavar="FACTOR", help="of all delays; default: 1")
     add("--depth", type=not_negative, default=_DEFAULT.depth, help=f"default: {_DEFAULT.depth}")
     _number(add, "--most-pages", _DEFAULT.pages, "of a site")

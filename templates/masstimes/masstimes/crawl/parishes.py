@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 from pack_command import BadData, UsageError, parse_json, read_input
 
-from masstimes.crawl.addresses import address, domain_of
+from masstimes.crawl.addresses import address, domain_of, is_within
+from masstimes.crawl.hosts import host_of, is_below, with_own_folders
 from sluice.text.visible_text import quoted
 
 _ID = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}")
@@ -20,11 +21,19 @@ _ID = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}")
 
 @dataclass(frozen=True, slots=True)
 class ParishSite:
-    """A parish with its site. ``id`` is the name of its files."""
+    """A parish with its site.
+
+    Attributes:
+        id: The name of its files.
+        folder: The path that its pages are below, if other parishes share the host.
+        others: Folders of other parishes below ``folder``.
+    """
 
     id: str
     name: str
     site: str
+    folder: str = ""
+    others: tuple[str, ...] = ()
 
     @property
     def start(self) -> str:
@@ -35,6 +44,17 @@ class ParishSite:
     def domain(self) -> str:
         """Return the domain of the site."""
         return domain_of(self.start)
+
+    def owns(self, url: str) -> bool:
+        """Return whether an address belongs to the site."""
+        if not self.folder:
+            return is_within(url, self.domain)
+        path = urlsplit(url).path
+        return (
+            host_of(url) == host_of(self.start)
+            and is_below(path, self.folder)
+            and not any(is_below(path, other) for other in self.others)
+        )
 
     @property
     def is_here(self) -> bool:
@@ -60,7 +80,7 @@ def read_parishes(paths: Iterable[Path]) -> list[ParishSite]:
             if parish.id in parishes:
                 raise UsageError(f"{path}: the id {quoted(parish.id)} is there twice")
             parishes[parish.id] = parish
-    return list(parishes.values())
+    return with_own_folders(list(parishes.values()))
 
 
 def _of_file(path: Path) -> Iterator[ParishSite]:

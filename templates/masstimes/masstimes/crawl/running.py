@@ -125,21 +125,25 @@ def _open_files() -> None:
 
 
 async def crawl_all(
-    crawls: Sequence[Callable[[], SiteCrawl]],
+    hosts: Sequence[Sequence[Callable[[], SiteCrawl]]],
     done: Callable[[SiteCrawl], None],
     *,
     at_once: int,
     settings: Settings,
 ) -> None:
-    """Run ``at_once`` crawls at a time, and call ``done`` for each that ends."""
+    """Crawl ``at_once`` hosts at a time, and call ``done`` for each crawl that ends.
+
+    The crawls of a host follow each other, with one robots.txt and one delay.
+    """
     runner = AsyncCrawlerRunner(settings)
-    waiting = iter(crawls)
+    waiting = iter(hosts)
 
     async def worker() -> None:
-        for make in waiting:
-            crawl = make()
-            await runner.crawl(ParishSpider, crawl=crawl)
-            done(crawl)
+        for crawls in waiting:
+            errors: list[Exception] = []
+            await runner.crawl(ParishSpider, crawls=crawls, done=done, errors=errors)
+            if errors:
+                raise errors[0]
 
-    workers = [asyncio.create_task(worker()) for _ in range(min(at_once, len(crawls)))]
+    workers = [asyncio.create_task(worker()) for _ in range(min(at_once, len(hosts)))]
     await asyncio.gather(*workers)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from masstimes.binary import is_binary
-from masstimes.crawl.addresses import address, is_within, without_sessions
+from masstimes.crawl.addresses import address, without_sessions
 from masstimes.crawl.decoding import decoded
 from masstimes.crawl.journal import Entry, Journal
 from masstimes.crawl.known import KnownPage, write_known
@@ -56,7 +56,7 @@ class SiteCrawl:
     ) -> None:
         self.parish = parish
         self._limits, self._known, self._journal = limits, known, journal
-        self._visits = Visits(parish.start, parish.domain, limits)
+        self._visits = Visits(parish.start, parish.owns, limits)
         self._start = time.monotonic()
         for entry in journal.entries():
             self._visits.answered(entry.answer)
@@ -118,7 +118,7 @@ class SiteCrawl:
     def _links(self, html: str, url: str) -> tuple[tuple[str, str], ...]:
         """Return the links that stay on the site."""
         found = links(html, url)
-        return tuple((there, text) for there, text in found if is_within(there, self.parish.domain))
+        return tuple((there, text) for there, text in found if self.parish.owns(there))
 
     def _line(self, visit: Visit, html: str) -> bytes:
         """Return the line of the output, with the fields ``masstimes.pages.CRAWLED``."""

@@ -1,8 +1,8 @@
-"""The spider of one parish, which sends the requests of its ``SiteCrawl`` with Scrapy."""
+"""The spider of one host, which sends the requests of its crawls with Scrapy."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any, Self
 
 from scrapy import Request, Spider, signals
@@ -37,17 +37,23 @@ _KEPT = ("content-type", "location", "etag", "last-modified")
 
 
 class ParishSpider(Spider):
-    """A spider with one request at a time.
+    """A spider with one request at a time, for the parishes of a host.
 
     The next request depends on the answer before. It waits in the downloader until the site may be
-    asked again.
+    asked again. Scrapy hides errors of a spider: they are added to ``errors``.
     """
 
     name = "parish"
 
-    def __init__(self, crawl: SiteCrawl, **more: Any) -> None:
+    def __init__(
+        self,
+        crawls: Iterable[Callable[[], SiteCrawl]],
+        done: Callable[[SiteCrawl], None],
+        errors: list[Exception],
+        **more: Any,
+    ) -> None:
         super().__init__(**more)
-        self._crawl = crawl
+        self._crawls, self._done, self._errors = crawls, done, errors
         self._first = b""
 
     @classmethod
@@ -59,8 +65,14 @@ class ParishSpider(Spider):
         return spider
 
     async def start(self) -> AsyncIterator[Any]:
-        """Run the crawl, without yielding requests to Scrapy's scheduler."""
-        await self._crawl.run(self._fetch)
+        """Run the crawls one after another, without Scrapy's scheduler."""
+        try:
+            for make in self._crawls:
+                crawl = make()
+                await crawl.run(self._fetch)
+                self._done(crawl)
+        except Exception as error:
+            self._errors.append(error)
         return
         yield
 

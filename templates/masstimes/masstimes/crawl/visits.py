@@ -6,11 +6,11 @@ Its state depends only on the answers, so that a crawl resumes by getting the sa
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from masstimes.crawl.addresses import is_sane, is_within, key
+from masstimes.crawl.addresses import is_sane, key
 from masstimes.crawl.limits import Ending, Limits
 
 
@@ -66,10 +66,10 @@ class Tally:
 
 
 class Visits:
-    """A breadth-first queue. Redirects come first."""
+    """A breadth-first queue of addresses that the site ``owns``. Redirects come first."""
 
-    def __init__(self, start: str, domain: str, limits: Limits) -> None:
-        self._domain, self._limits = domain, limits
+    def __init__(self, start: str, owns: Callable[[str], bool], limits: Limits) -> None:
+        self._owns, self._limits = owns, limits
         self._waiting = deque([Visit(start)])
         self._met = {key(start)}
         self._queries: Counter[str] = Counter()
@@ -116,7 +116,7 @@ class Visits:
     def _redirect(self, visit: Visit, there: str) -> None:
         if visit.hops >= self._limits.redirects:
             self.tally.errors["redirects"] += 1
-        elif not is_within(there, self._domain):
+        elif not self._owns(there):
             self.tally.errors["elsewhere"] += 1
         elif key(there) not in self._met or there == visit.url:
             # Some sites redirect to the same page at the first request.
@@ -126,7 +126,7 @@ class Visits:
 
     def _follow(self, visit: Visit, links: Iterable[tuple[str, str]]) -> None:
         for url, text in links:
-            if not is_within(url, self._domain) or not is_sane(url, self._limits):
+            if not self._owns(url) or not is_sane(url, self._limits):
                 continue
             if (name := key(url)) in self._met:
                 continue
