@@ -105,7 +105,7 @@ def test_results_are_downloaded_again_and_not_overwritten_without_force(
     assert (again / "joined.txt").stat().st_ino == before.st_ino, "an unchanged file is kept"
     (again / "joined.txt").write_text("mine")
     refused = sluice(*get, code=1)
-    assert "it has joined.txt already" in refused.stderr
+    assert "it has 'joined.txt' already" in refused.stderr
     assert (again / "joined.txt").read_text() == "mine"
     sluice(*get, "--force")
     assert (again / "joined.txt").read_text() == "A!\nB!\n"

@@ -344,7 +344,7 @@ def test_run_checks_its_output_folder_before_it_starts(tmp_path: Path) -> None:
     out.mkdir()
     (out / "kept.txt").write_text("mine")
     for folder, why in (
-        (out, "it has kept.txt already"),
+        (out, "it has 'kept.txt' already"),
         (out / "kept.txt", "is a file; name a folder"),
     ):
         refused = sluice(

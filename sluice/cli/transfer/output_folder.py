@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sluice.contracts.common.problems import Conflict, Unprocessable
 from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted
 
 #: The number of files that a message names.
 _MAX_NAMED = 5
@@ -18,7 +19,7 @@ class FilesExist(Conflict):
     def __init__(self, folder: Path, paths: Iterable[Path]) -> None:
         found = sorted(path.relative_to(folder).as_posix() for path in paths)
         others = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
-        names = ", ".join(found[:_MAX_NAMED]) + others
+        names = ", ".join(map(quoted, found[:_MAX_NAMED])) + others
         super().__init__(
             f"--out {folder}: it has {names} already; name another folder, or overwrite with"
             " --force"

@@ -37,6 +37,7 @@ def test_folder_with_files_is_not_empty(tmp_path: Path) -> None:
     for number in range(7):
         (tmp_path / f"{number}.txt").touch()
     with pytest.raises(
-        FilesExist, match=r"it has 0\.txt, 1\.txt, 2\.txt, 3\.txt, 4\.txt and 2 more already"
+        FilesExist,
+        match=r"it has '0\.txt', '1\.txt', '2\.txt', '3\.txt', '4\.txt' and 2 more already",
     ):
         require_folder(tmp_path, empty=True)
