@@ -28,8 +28,8 @@ def report_node(folder: Path) -> dict[str, Any]:
     """Return what a pilot with the work folder ``folder`` would find.
 
     ``sandbox`` and ``network`` are None if they work, and otherwise say why not. ``no_engines``
-    says why container engines that are installed do not work. ``notices`` are all other warnings
-    that the pilot would log.
+    maps container engines that are installed, but do not work, to the reasons. ``notices`` are all
+    other warnings that the pilot would log.
     """
     settings = PilotSettings().model_copy(update={"sandbox": "preferred", "work_dir": folder})
     with capture_logs() as logged:
@@ -50,11 +50,11 @@ def report_node(folder: Path) -> dict[str, Any]:
         "gpus": gpus,
         "cores": resources.cores,
         "ram": resources.ram,
-        "no_engines": [
-            f"{entry['engine']}: {entry['reason']}"
+        "no_engines": {
+            entry["engine"]: entry["reason"]
             for entry in warnings
             if entry["event"] == "engine.none"
-        ],
+        },
         "notices": [
             f"{entry['event']}: {entry.get('reason') or entry.get('note') or ''}".rstrip(": ")
             for entry in warnings

@@ -149,7 +149,7 @@ def _podman(program: str) -> Engine:
         tried = _call(*run, *nothing)
     if tried.returncode != _NO_PROGRAM:
         tried.check_returncode()
-        raise ValueError("it runs what there is not")
+        raise ValueError("it reports success for a program that does not exist")
     return engine.model_copy(update={"limits_memory": False})
 
 
@@ -197,5 +197,5 @@ def _call(*command: str) -> "subprocess.CompletedProcess[str]":
 def _reason(error: Exception) -> str:
     if isinstance(error, subprocess.CalledProcessError):
         said = (error.stderr or error.stdout or "").strip().splitlines()
-        return said[-1][:300] if said else f"exit status {error.returncode}"
+        return said[-1].removeprefix("Error: ")[:300] if said else f"exit status {error.returncode}"
     return reason_of(error)[:300]

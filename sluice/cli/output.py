@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -68,6 +69,14 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, em
     for row in rows:
         table.add_row(*("" if cell is None else str(cell) for cell in row))
     out.print(table)
+
+
+def print_files(paths: Sequence[Path]) -> int:
+    """Print the path and the size of each file, and return the total size."""
+    sizes = [path.stat().st_size for path in paths]
+    for path, size in zip(paths, sizes, strict=True):
+        out.print(f"{path}  {human_bytes(size)}")
+    return sum(sizes)
 
 
 def tell_more(after: object | None) -> None:

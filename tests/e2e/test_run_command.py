@@ -129,6 +129,22 @@ def test_manifest_lists_jobs_that_failed_and_their_inputs(
         assert failed["inputs"] == [Path(texts[1]).name]
 
 
+def test_run_and_get_list_the_logs_of_failed_jobs(system: LiveSystem, tmp_path: Path) -> None:
+    no_bad = "[sh, -c, '! grep bad \"$0\"']"
+    workflow = write_workflow(tmp_path / "some.cwl", command=no_bad, attempts=1)
+    half = "    sluice:boundary: {minimum: 0.5, sufficient: 1.0}\n    sluice:retry:"
+    workflow.write_text(workflow.read_text().replace("    sluice:retry:", half))
+    texts = write_texts(tmp_path / "in", "one", "bad")
+    here, again = tmp_path / "out", tmp_path / "again"
+    at = ("--url", system.url)
+    listed = {here: sluice("run", str(workflow), "-i", *texts, "-o", str(here), *at).stdout}
+    chain = json.loads((here / "manifest.json").read_text())["chain"]
+    listed[again] = sluice("chain", "get", chain, "-o", str(again), *at).stdout
+    for folder, lines in listed.items():
+        [log] = folder.glob("failed/shout/*/log.txt")
+        assert f"{log}  {log.stat().st_size} B" in lines.splitlines()
+
+
 def test_run_refuses_an_invalid_workflow_with_all_findings(
     system: LiveSystem, tmp_path: Path
 ) -> None:

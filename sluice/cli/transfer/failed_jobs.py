@@ -22,8 +22,10 @@ MAX_JOBS = 1000
 
 async def fetch_failed_jobs(
     connection: Connection, chain: Chain, failed: Sequence[tuple[str, Job]], folder: Path
-) -> None:
+) -> list[Path]:
     """Write the log of each failed job, and the files of earlier steps that it was given.
+
+    Return the paths of the written files.
 
     Args:
         connection: The connection to the system.
@@ -35,6 +37,7 @@ async def fetch_failed_jobs(
         ServiceError: A file cannot be fetched. Logs that are gone are left out.
         StorageError: A file cannot be fetched.
     """
+    written = list[Path]()
     folders = {job.id: _folder_of(folder, step, job) for step, job in failed[:MAX_JOBS]}
     for _, job in failed[:MAX_JOBS]:
         await asyncio.to_thread(folders[job.id].mkdir, parents=True, exist_ok=True)
@@ -42,8 +45,11 @@ async def fetch_failed_jobs(
             log = await connection.operator.job_log(job.id)
         except ServiceError:
             continue
-        await asyncio.to_thread((folders[job.id] / "log.txt").write_text, log, encoding="utf-8")
-    await fetch_files(connection, await _files_of(connection, chain, failed[:MAX_JOBS], folders))
+        written.append(folders[job.id] / "log.txt")
+        await asyncio.to_thread(written[-1].write_text, log, encoding="utf-8")
+    files = await _files_of(connection, chain, failed[:MAX_JOBS], folders)
+    await fetch_files(connection, files)
+    return [*written, *(path for _, path in files)]
 
 
 async def _files_of(

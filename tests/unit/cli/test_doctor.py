@@ -1,6 +1,8 @@
 """Findings of `sluice doctor` about a machine."""
 
 import json
+import os
+import re
 import socket
 from pathlib import Path
 
@@ -10,6 +12,7 @@ from typer.testing import CliRunner
 from sluice.cli.app import command_line
 from sluice.cli.commands.system import doctor
 from sluice.cli.commands.system.doctor import MachineFinding, Severity, examine
+from sluice.embedded.home import Home
 from tests.servers import commands
 
 
@@ -86,5 +89,65 @@ def test_each_fact_about_the_node_is_reported_once(
     monkeypatch.setenv("PATH", str(engine.parent))
     findings = list(examine(tmp_path))
     assert [one.subject for one in findings if "no bubblewrap" in one.found] == ["sandbox"]
-    assert [one.subject for one in findings if "daemon is down" in one.found] == ["containers"]
+    assert [one for one in findings if "daemon is down" in one.found] == [
+        MachineFinding(
+            "containers",
+            Severity.NOTE,
+            "Docker is installed, but does not work here: the daemon is down",
+            "steps in containers (DockerRequirement) wait for another node",
+        )
+    ]
     assert [one.found for one in findings if "memory.limits" in one.found] == []
+
+
+def test_only_missing_programs_are_to_be_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLUICE_PILOT_CONTAINERS", "[]")
+    unused = finding_about(tmp_path, "containers")
+    assert "SLUICE_PILOT_CONTAINERS" in unused.follows
+    assert "install" not in unused.follows
+    bubblewrap = tmp_path / "bin" / "bwrap"
+    bubblewrap.parent.mkdir()
+    bubblewrap.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
+    bubblewrap.chmod(0o755)
+    monkeypatch.setenv("PATH", str(bubblewrap.parent), prepend=os.pathsep)
+    pilot = finding_about(tmp_path, "pilot")
+    assert pilot.found.startswith("the sandbox does not work")
+    assert "install" not in pilot.follows
+
+
+def test_own_running_system_is_not_another_program_on_the_port(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = Home(tmp_path / "home")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        monkeypatch.setenv("SLUICE_PORT", str(port))
+        own.open()
+        try:
+            starting = finding_about(own.root, "port")
+            own.announce(f"http://127.0.0.1:{port}")
+            running = finding_about(own.root, "port")
+            stranger = finding_about(tmp_path / "other", "port")
+        finally:
+            own.close()
+    process = f"(process {os.getpid()})"
+    assert (starting.severity, starting.found) == (
+        Severity.OK,
+        f"this home's own system is starting {process}",
+    )
+    assert (running.severity, running.found) == (
+        Severity.OK,
+        f"this home's own system runs at http://127.0.0.1:{port} {process}",
+    )
+    assert (stranger.severity, stranger.found) == (Severity.NOTE, f"{port} is in use")
+
+
+def test_piped_report_has_one_line_for_each_finding(tmp_path: Path) -> None:
+    done = commands.run("sluice", "doctor", "--home", tmp_path)
+    *lines, last = done.stdout.splitlines()
+    assert last == "Sluice works here."
+    assert lines[0].startswith("Python: ok - 3.")
+    assert [line for line in lines if not re.match(r"[^:]+: (ok|note) - \S.*\S$", line)] == []
+    assert [line for line in lines if "  " in line] == []

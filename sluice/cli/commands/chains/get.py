@@ -1,7 +1,7 @@
 """`sluice chain get` and `sluice dataset get`: download of results into a folder."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 from uuid import UUID
@@ -11,7 +11,7 @@ import typer
 from sluice.cli.connection import Connection
 from sluice.cli.lookup import the_chain, the_dataset
 from sluice.cli.options import ChainArgument, DatasetArgument, ForceOption, OutOption
-from sluice.cli.output import err, human_bytes, out, print_json
+from sluice.cli.output import err, human_bytes, print_files, print_json
 from sluice.cli.system import System, with_system
 from sluice.cli.transfer import results
 from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
@@ -50,6 +50,7 @@ def get_chain(
     continues after an interruption.
     """
     uid = the_chain(system, chain)
+    failed_files: list[Path] = []
 
     async def get(connection: Connection) -> list[Output]:
         require_folder(folder)
@@ -62,11 +63,11 @@ def get_chain(
         )
         outputs = await results.fetch_results(connection, found.chain, folder, force=force)
         failed = await _failed(connection, uid)
-        await fetch_failed_jobs(connection, found.chain, failed, folder)
+        failed_files.extend(await fetch_failed_jobs(connection, found.chain, failed, folder))
         results.write_manifest(folder, outputs, chain=found.chain, failed=failures_json(failed))
         return outputs
 
-    _tell(_ask(system, get), folder, as_json=system.as_json)
+    _tell(_ask(system, get), folder, failed_files, as_json=system.as_json)
 
 
 @with_system
@@ -158,7 +159,9 @@ def _require_outputs(chain: Chain, outputs: list[ChainOutput]) -> None:
         raise Conflict(f"output {', '.join(gone)} of the chain has been deleted{others}")
 
 
-def _tell(outputs: list[Output], folder: Path, *, as_json: bool) -> None:
+def _tell(
+    outputs: list[Output], folder: Path, failed_files: Sequence[Path] = (), *, as_json: bool
+) -> None:
     if as_json:
         files = [
             {
@@ -170,7 +173,6 @@ def _tell(outputs: list[Output], folder: Path, *, as_json: bool) -> None:
         ]
         print_json({"folder": str(folder), "files": files})
         return
-    for output in outputs:
-        out.print(f"{output.path}  {human_bytes(output.size)}")
-    total = sum(output.size for output in outputs)
-    err.print(f"{counted(len(outputs), 'file')}, {human_bytes(total)}, in {folder}")
+    paths = [*(output.path for output in outputs), *failed_files]
+    total = print_files(paths)
+    err.print(f"{counted(len(paths), 'file')}, {human_bytes(total)}, in {folder}")

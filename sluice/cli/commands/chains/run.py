@@ -32,7 +32,7 @@ from sluice.cli.options import (
     RecursiveOption,
     existing,
 )
-from sluice.cli.output import err, human_bytes, out, print_json
+from sluice.cli.output import err, print_files, print_json
 from sluice.cli.parameters import ParameterInput, key_values, read_parameters, require_dataset
 from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files, template_name
@@ -363,10 +363,10 @@ async def _finish(
     arguments: _Arguments,
     seconds: float,
 ) -> bool:
-    outputs, failed = [], await failed_jobs(connection, tasks)
+    outputs, failed_files, failed = [], [], await failed_jobs(connection, tasks)
     if chain.state is ChainState.FINISHED:
         outputs = await fetch_results(connection, chain, arguments.folder, force=arguments.force)
-        await fetch_failed_jobs(connection, chain, failed, arguments.folder)
+        failed_files = await fetch_failed_jobs(connection, chain, failed, arguments.folder)
         write_manifest(arguments.folder, outputs, chain=chain, failed=failures_json(failed))
     if arguments.as_json:
         print_json(
@@ -384,8 +384,7 @@ async def _finish(
         )
     else:
         tell_failures(failed, arguments.where)
-        for output in outputs:
-            out.print(f"{output.path}  {human_bytes(output.size)}")
+        print_files([*(output.path for output in outputs), *failed_files])
         if chain.outcome != ChainState.FINISHED:
             err.print(f"{chain.outcome}: {chain.reason}")
     return chain.state is ChainState.FINISHED

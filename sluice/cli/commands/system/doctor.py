@@ -20,7 +20,8 @@ import typer
 
 from sluice.cli.options import HomeOption, JsonOption
 from sluice.cli.output import out, print_json, print_table
-from sluice.embedded.home import DEFAULT_HOME
+from sluice.contracts.common.states import ContainerEngine
+from sluice.embedded.home import DEFAULT_HOME, Home
 from sluice.embedded.port import LOOPBACK, find_loopback
 from sluice.network.proxies import without_password
 from sluice.text.visible_text import quoted
@@ -62,11 +63,21 @@ def doctor(*, home: HomeOption = DEFAULT_HOME, as_json: JsonOption = False) -> N
     if as_json:
         print_json({"works": works, "findings": [asdict(finding) for finding in findings]})
     else:
-        rows = [tuple(asdict(finding).values()) for finding in findings]
-        print_table(["", "", "found", "what follows"], rows, empty="")
+        _print_report(findings)
         out.print("Sluice works here." if works else "Sluice does not work here: see `error`.")
     if not works:
         raise typer.Exit(1)
+
+
+def _print_report(findings: list[MachineFinding]) -> None:
+    """Print a table at a terminal, and a line for each finding elsewhere."""
+    if sys.stdout.isatty():
+        rows = [tuple(asdict(finding).values()) for finding in findings]
+        print_table(["", "", "found", "what follows"], rows, empty="")
+        return
+    for finding in findings:
+        follows = f"; {finding.follows}" if finding.follows else ""
+        out.print(f"{finding.subject}: {finding.severity} - {finding.found}{follows}")
 
 
 def examine(home: Path) -> Iterator[MachineFinding]:
@@ -78,7 +89,7 @@ def examine(home: Path) -> Iterator[MachineFinding]:
     yield _python()
     yield from _packages()
     yield _loopback()
-    yield _port()
+    yield _port(home)
     yield _disk(home)
     yield _shared_memory()
     yield _open_files()
@@ -111,7 +122,12 @@ def _loopback() -> MachineFinding:
     return MachineFinding("loopback", Severity.OK, address)
 
 
-def _port() -> MachineFinding:
+def _port(home: Path) -> MachineFinding:
+    own = Home(home).owner()
+    if own is not None:
+        does = f"runs at {own.url}" if own.url else "is starting"
+        found = f"this home's own system {does} (process {own.pid})"
+        return MachineFinding("port", Severity.OK, found)
     named = os.environ.get("SLUICE_PORT", "")
     port = int(named) if named.isdecimal() else _PORT
     if port != 0 and _answers(find_loopback() or LOOPBACK, port):
@@ -206,13 +222,7 @@ def _node() -> Iterator[MachineFinding]:
     try:
         report: dict[str, Any] = json.loads(done.stdout)
     except ValueError:
-        said = done.stderr.strip().splitlines()
-        yield MachineFinding(
-            "pilot",
-            Severity.NOTE,
-            said[-1] if said else f"ended with {done.returncode}",
-            "no jobs run on this machine: install sluice[pilot], or see to its settings",
-        )
+        yield _no_pilot(done)
         return
     found = f"{report['cores']:g} cores, {report['ram']} MiB of memory"
     yield MachineFinding("node", Severity.OK, found)
@@ -220,7 +230,7 @@ def _node() -> Iterator[MachineFinding]:
     yield _tool_network(report)
     yield _memory_groups(report["memory_groups"])
     yield _javascript()
-    yield _engines(report["engines"], report["no_engines"])
+    yield from _engines(report["engines"], report["no_engines"])
     gpus = ", ".join(report["gpus"])
     yield MachineFinding(
         "GPU", Severity.OK, gpus or "none", "" if gpus else "steps that ask for one wait"
@@ -229,14 +239,24 @@ def _node() -> Iterator[MachineFinding]:
         yield MachineFinding("pilot", Severity.NOTE, notice)
 
 
+def _no_pilot(done: "subprocess.CompletedProcess[str]") -> MachineFinding:
+    """Return the finding about a report that failed. Its last line names an exception."""
+    said = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+    error, _, message = said.partition(": ")
+    missing = error == ModuleNotFoundError.__name__
+    follows = "no jobs run on this machine" + (": install sluice[pilot]" if missing else "")
+    return MachineFinding("pilot", Severity.NOTE, message or said, follows)
+
+
 def _sandbox(reason: str | None) -> MachineFinding:
     if reason is None:
         return MachineFinding("sandbox", Severity.OK, "bubblewrap, in namespaces")
     required = os.environ.get("SLUICE_PILOT_SANDBOX") == "required"
+    todo = "allow namespaces" if shutil.which("bwrap") else "install bubblewrap"
     follows = (
-        "pilots do not start, because SLUICE_PILOT_SANDBOX is required: install bubblewrap"
+        f"pilots do not start, because SLUICE_PILOT_SANDBOX is required: {todo}"
         if required
-        else "tools run with your rights: install bubblewrap before you run programs of others"
+        else f"tools run with your rights: {todo} before you run programs of others"
     )
     return MachineFinding("sandbox", Severity.ERROR if required else Severity.NOTE, reason, follows)
 
@@ -265,9 +285,16 @@ def _javascript() -> MachineFinding:
     return MachineFinding("node.js", Severity.OK, found)
 
 
-def _engines(found: list[str], failures: list[str]) -> MachineFinding:
-    if not found:
-        follows = "steps in containers (DockerRequirement) wait for another node: install podman"
-        what = "; ".join(["no engine works", *failures])
-        return MachineFinding("containers", Severity.NOTE, what, follows)
-    return MachineFinding("containers", Severity.OK, ", ".join(found))
+def _engines(found: list[str], failures: dict[str, str]) -> Iterator[MachineFinding]:
+    if found:
+        yield MachineFinding("containers", Severity.OK, ", ".join(found))
+        return
+    follows = "steps in containers (DockerRequirement) wait for another node"
+    for engine, reason in failures.items():
+        label = ContainerEngine(engine).label
+        what = f"{label} is installed, but does not work here: {reason}"
+        yield MachineFinding("containers", Severity.NOTE, what, follows)
+    if not failures:
+        limited = "SLUICE_PILOT_CONTAINERS" in os.environ
+        todo = "see SLUICE_PILOT_CONTAINERS" if limited else "install podman"
+        yield MachineFinding("containers", Severity.NOTE, "no engine", f"{follows}: {todo}")
