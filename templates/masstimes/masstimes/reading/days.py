@@ -43,15 +43,31 @@ _MONTHS = (
 #: A month in Roman numerals.
 _ROMAN = r"(?:viii|vii|vi|v|iv|ix|iii|ii|i|xii|xi|x)"
 _ROMANS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii")
-_SEASON = re.compile(
-    r"\b(?:styczn(?:ia|iu|en)|lut(?:ego|ym|y)|mar(?:ca|cu|zec)|kwie(?:tnia|tniu|cien)|maj(?:a|u)?"
+_MONTH = (
+    r"(?:styczn(?:ia|iu|en)|lut(?:ego|ym|y)|mar(?:ca|cu|zec)|kwie(?:tnia|tniu|cien)|maj(?:a|u)?"
     r"|czerw(?:ca|cu|iec)|lip(?:ca|cu|iec)|sierp(?:nia|niu|ien)|wrze(?:snia|sniu|sien)"
-    r"|pazdziernik\w*|listopad\w*|grud(?:nia|niu|zien)|wakac\w+|lato|lat(?:em|a)\b|letni\w*|zim[aey]"
-    r"|zimow\w+|adwen\w+|wielki\w*\s+po(?:st|sc)\w*|wielkanoc\w*|ferie|feri[io]\w*|rok\w*\s+szkoln\w+)"
-    rf"|(?<=\(){_ROMAN}\s*[-–—]\s*{_ROMAN}(?=\))"
+    r"|pazdziernik\w*|listopad\w*|grud(?:nia|niu|zien))"
 )
+_DATE = r"(?<![\d.])(?:[12]?\d|3[01])\.(?:0?[1-9]|1[0-2])\.?"
+_TO = r"\s*(?:\bdo\b|[-–—])\s*"
+#: A span of dates that is no span of hours, as its first or last day is no hour.
+_DATES = rf"(?=0?1\.\d|\d[\d.]{{1,5}}{_TO}(?:2[3-9]|3[01])\.){_DATE}{_TO}{_DATE}(?!\d)"
+_SEASON = re.compile(
+    rf"\b(?:{_MONTH}|wakac\w+|lato|lat(?:em|a)\b|letni\w*|zim(?:[aey]|ie)\b"
+    r"|zimow\w+|adwen\w+|wielki\w*\s+po(?:st|sc)\w*|wielkanoc\w*|ferie|feri[io]\w*|rok\w*\s+szkoln\w+)"
+    rf"|(?<=\(){_ROMAN}\s*[-–—]\s*{_ROMAN}(?=\))|{_DATES}"
+)
+#: The number and the words before a month, which do not end a season.
+_BEFORE_MONTH = rf"(?!\s?(?:od\s+)?(?:\d\d?\.?\s*)?{_MONTH})"
 #: The text between which the words of a season are.
-_EDGE = re.compile(r"[();|•\n]|,\s(?=[a-z]*\s*\d)|\d[\d:.⁰-⁹¹²³]*|\s[-–—]\s")
+_EDGE = re.compile(
+    rf"[();|•\n]|,\s(?=[a-z]*\s*\d)|:\s{_BEFORE_MONTH}|\s[-–—]\s{_BEFORE_MONTH}"
+    rf"|(?<!\d)\d[\d:.⁰-⁹¹²³]*+{_BEFORE_MONTH}"
+)
+#: The text between the first and the last month of a span.
+_TO_MONTH = re.compile(r"\s*(?:\bdo\b|[-–—])[^,;]*")
+_COLON = re.compile(r":\s")
+_MONTHS_IN_BRACKETS = re.compile(rf"\((?:[^()]*\b{_MONTH}|{_ROMAN}\s*[-–—]\s*{_ROMAN}\))[^()]*\)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,14 +170,23 @@ def names_when_at_end(text: str) -> bool:
     return bool(ends) and not text[max(ends) :].strip(" .:\xa0\t")
 
 
+def is_in_dates(text: str, place: int) -> bool:
+    """Return whether a position is in a span of dates such as ``15.06 - 31.08``."""
+    return any(each.start() <= place < each.end() for each in re.finditer(_DATES, text))
+
+
 def season_in(text: str, shown: str) -> str:
     """Return the season in a folded text, in the words of the page (``shown``)."""
     found = _SEASON.search(text)
     if found is None:
         return ""
-    start = max((edge.end() for edge in _EDGE.finditer(text, 0, found.start())), default=0)
-    edge = _EDGE.search(text, found.end())
-    words = " ".join(shown[start : edge.start() if edge else len(text)].split()).strip(" .,:-–—*#")
+    edges = [edge.span() for edge in _EDGE.finditer(text)]
+    edges_before = edges + [colon.span() for colon in _COLON.finditer(text, 0, found.start())]
+    start = max((last for _, last in edges_before if last <= found.start()), default=0)
+    end = next((first for first, _ in edges if first >= found.end()), len(text))
+    if months := _MONTHS_IN_BRACKETS.match(text, end):
+        end = months.end()
+    words = " ".join(shown[start:end].split()).strip(" .,:-–—*#")
     words = re.sub(r"\s+(?:o|od|godz\w*)$", "", words)
     return words if len(words) <= 80 else shown[found.start() : found.end()]
 
@@ -171,24 +196,30 @@ def months_of(season: str) -> str:
     from masstimes.reading.words import in_place  # noqa: PLC0415 - words know no days
 
     text = in_place(season)
-    if roman := re.fullmatch(rf"({_ROMAN})\s*[-–—]\s*({_ROMAN})", text.strip()):
-        first, last = (_ROMANS.index(number) + 1 for number in roman.groups())
-        span = {(first - 1 + step) % 12 + 1 for step in range((last - first) % 12 + 1)}
-        return _spans(sorted(span))
+    if roman := re.search(rf"(?:^|\()\s*({_ROMAN})\s*[-–—]\s*({_ROMAN})\s*(?:$|\))", text):
+        return _spans(sorted(_span(*(_ROMANS.index(number) + 1 for number in roman.groups()))))
     if "rok" in text and "szkoln" in text:
         return "1-6 9-12"
-    found = [(m.start(), 7) for m in re.finditer("wakac", text)]
-    for number, stem in enumerate(_MONTHS, 1):
-        found += [(m.start(), number) for m in re.finditer(rf"\b{stem}", text)]
-    months = [number for _, number in sorted(found)]
-    if "wakac" in text:
-        months.append(8)
-    elif len(months) == 2 and re.search(r"\bod\b|\bdo\b|[-–]", text):
-        first, last = months
-        months = [(first - 1 + step) % 12 + 1 for step in range((last - first) % 12 + 1)]
+    found = [
+        (each.start(), each.end(), number)
+        for number, stem in enumerate(_MONTHS, 1)
+        for each in re.finditer(rf"\b{stem}\w*|\b\d\d?\.0?{number}\b\.?", text)
+    ]
+    months = {7, 8} if "wakac" in text else set()
+    last = None
+    for start, end, number in sorted(found):
+        months.add(number)
+        if last and _TO_MONTH.fullmatch(text, last[0], start):
+            months |= _span(last[1], number)
+        last = end, number
     if months and re.search(r"oprocz|\bpoza\b|wyjatk|\bnie\b|\bbez\b|\bbrak\b|procz", text):
-        months = [number for number in range(1, 13) if number not in months]
-    return _spans(sorted(set(months)))
+        months = set(range(1, 13)) - months
+    return _spans(sorted(months))
+
+
+def _span(first: int, last: int) -> set[int]:
+    """Return the months from ``first`` to ``last``, also over the end of the year."""
+    return {(first - 1 + step) % 12 + 1 for step in range((last - first) % 12 + 1)}
 
 
 def joined_seasons(seasons: list[tuple[str, str]]) -> tuple[str, str]:

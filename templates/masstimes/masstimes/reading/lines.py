@@ -17,6 +17,7 @@ from masstimes.reading.days import (
     columns_in,
     days_in,
     except_days,
+    is_in_dates,
     months_of,
     names_when_at_end,
     season_in,
@@ -37,6 +38,9 @@ _BULLET = re.compile(r"^[\s#>*•·\-–—.]*")
 _NOTE = re.compile(r"^[.,]?\s*\([^()\n]{0,120}\)|^\s*[-–—]\s*[^,;.(\d]*")
 _NEXT_LABEL = re.compile(r"(?<!św)(?<!sw)(?<!ks)(?<!godz)\.\s|[;|]|,\s|\boraz\b|\bi\s")
 _AT = re.compile(r"^(?:o\s+)?(?:godz\w*\.?\s*)?(?=\d)")
+#: The end of the words after an hour, and text without words before the next hour.
+_NEXT_PART = re.compile(rf"{_NEXT_LABEL.pattern}|{CELL}")
+_NO_WORDS = re.compile(r"[\s,;|]*(?:o\s+)?(?:godz\w*\.?\s*)?")
 #: Verses of the Bible, as in "Mt 7, 12".
 _VERSE = re.compile(
     r"\b(?:mt|mk|lk|j|dz|rz|kor|ga|ef|flp|kol|tes|tm|tt|flm|hbr|jk|p|ap|rdz|wj|kpl|lb|pwt|joz|sdz"
@@ -128,7 +132,9 @@ def readings(text: str, *, topic: Topic | None = None) -> list[Reading]:
 def _is_hour(line: str, begin: int, end: int) -> bool:
     """Return whether a number is an hour, by the words beside it, and no verse or anniversary."""
     before, after = line[max(0, begin - _NEAR) : begin], line[end : end + _NEAR]
-    if _VERSE.search(in_place(before)):
+    if _VERSE.search(in_place(before)) or is_in_dates(
+        in_place(before + line[begin:end] + after), len(before)
+    ):
         return False
     if has_minutes(line[begin:end]):
         return True
@@ -145,7 +151,9 @@ def _take_heading(line: str, plain: str, section: _Section, default: Topic | Non
         return
     named, days, season = topics(plain), days_in(plain), season_in(plain, line)
     is_short = len(plain) <= _HEADING
-    header = header_in(plain) or (section.header if CELL in line else ())
+    header = header_in(plain, line) or (section.header if CELL in line else ())
+    if any(column.season for column in header):
+        season = ""
     if is_short and (named or plain.lstrip().startswith("#")):
         section.is_news = names_news(plain) and not any(topic.is_mass for _, topic in named)
     if is_short and (named or days != UNKNOWN):
@@ -155,6 +163,8 @@ def _take_heading(line: str, plain: str, section: _Section, default: Topic | Non
         section.columns, section.header = columns_in(plain), header
     elif is_short and season:
         section.season, section.held, section.misses = season, season, 0
+    elif is_short and header and header != section.header:
+        section.header, section.misses = header, 0
     elif plain.lstrip().startswith("#"):
         section.begin(default)
     else:
@@ -204,7 +214,7 @@ class _Line:
                 note_end,
                 (topic, bool(named or column.topic)),
                 days=days,
-                season=season,
+                season=season if label_season else column.season or season,
             )
             label_start = note_end
         self._take_tail(self._plain[label_start:])
@@ -261,12 +271,29 @@ class _Line:
             return end
         if (note := _NOTE.match(gap)) is not None:
             return end + note.end()
-        if following == len(self._line):
-            return following if self._hour_first or not _NEXT_LABEL.search(gap) else end
-        if not self._hour_first:
-            return end
-        cut = _NEXT_LABEL.search(gap)
-        return end + (cut.start() if cut else len(gap))
+        if following == len(self._line) and (self._hour_first or not _NEXT_LABEL.search(gap)):
+            return following
+        return end + self._words_end(end, following)
+
+    def _words_end(self, end: int, following: int) -> int:
+        """Return the length of the words after an hour that no comma separates from it.
+
+        All words before the last separator belong to the hour if none follow the separator. In a
+        line that begins with words, the words after an hour must name a purpose or a season.
+        """
+        gap = self._plain[end:following]
+        separator = _NEXT_LABEL if self._hour_first else _NEXT_PART
+        cuts = [cut.span() for cut in separator.finditer(gap)]
+        if not cuts:
+            return len(gap) if self._hour_first else 0
+        first = words = gap[: cuts[0][0]]
+        has_season = False
+        if following < len(self._plain) and _NO_WORDS.fullmatch(gap, cuts[-1][1]):
+            words = gap[: cuts[-1][0]]
+            has_season = days_in(words) == UNKNOWN and season_in(words, words) != ""
+        if self._hour_first or (first.strip() and (has_season or topics(first))):
+            return len(words)
+        return 0
 
     def _take_tail(self, tail: str) -> None:
         """End the masses of the section if the end of a line names an office."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from masstimes.reading.days import UNKNOWN, Days, days_in
+from masstimes.reading.days import UNKNOWN, Days, days_in, season_in
 from masstimes.reading.words import Topic, topics
 from masstimes.text import CELL
 
@@ -16,24 +16,33 @@ class Column:
     Attributes:
         topic: The purpose of its hours, or None.
         days: Their days, or unknown.
+        season: Their season in the words of the page, or empty.
     """
 
     topic: Topic | None = None
     days: Days = UNKNOWN
+    season: str = ""
 
 
-def header_in(plain: str) -> tuple[Column, ...]:
-    """Return the columns of a folded line, none if it is no header.
+def header_in(plain: str, line: str) -> tuple[Column, ...]:
+    """Return the columns of a line, none if it is no header.
 
-    A header has two topics, or two kinds of days, in separate cells.
+    A header has two topics, two kinds of days, or two seasons, in separate cells.
+
+    Args:
+        plain: The folded line.
+        line: The line itself.
     """
     columns = tuple(
-        Column(next((topic for _, topic in topics(cell)), None), days_in(cell))
-        for cell in plain.split(CELL)
+        Column(
+            next((topic for _, topic in topics(cell)), None), days_in(cell), season_in(cell, shown)
+        )
+        for cell, shown in zip(plain.split(CELL), line.split(CELL), strict=True)
     )
     named = {column.topic for column in columns} - {None}
     days = {column.days for column in columns} - {UNKNOWN}
-    return columns if len(named) > 1 or len(days) > 1 else ()
+    seasons = {column.season for column in columns} - {""}
+    return columns if max(len(named), len(days), len(seasons)) > 1 else ()
 
 
 def column_at(header: tuple[Column, ...], plain: str, place: int) -> Column:

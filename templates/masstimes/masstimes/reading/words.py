@@ -52,13 +52,16 @@ _MONTH = (
     r"(?:stycznia|lutego|marca|kwietnia|maja|czerwca|lipca|sierpnia|wrzesnia|pazdziernika"
     r"|listopada|grudnia)"
 )
+_DAY_OF_MONTH = rf"(?:[12]?\d|3[01])\.?\s?{_MONTH}"
+#: A span such as `1 maja - 30 wrzesnia`.
+_DATES = rf"\b{_DAY_OF_MONTH}\s*(?:\bdo\b|[-–—])\s*{_DAY_OF_MONTH}"
 #: A single date, but not a span such as `od 1 maja do 30 wrzesnia`.
 _DATE = (
-    rf"(?<!\bod )(?<!\bdo )\b(?:[12]?\d|3[01])\.?\s?{_MONTH}\b(?!\s+do\b)"
+    rf"(?<!\bod )(?<!\bdo )\b{_DAY_OF_MONTH}\b(?!\s+do\b)"
     r"|\b(?:[12]?\d|3[01])\.(?:0?[1-9]|1[0-2])\.(?:\d{4}|\d\d)\b"
 )
 _TOPIC = re.compile(
-    rf"(?P<mass>{_MASS})|(?P<office>{_OFFICE})|(?P<once>{_ONCE}|{_DATE})|(?P<devotion>{_DEVOTION})"
+    rf"{_DATES}|(?P<mass>{_MASS})|(?P<office>{_OFFICE})|(?P<once>{_ONCE}|{_DATE})|(?P<devotion>{_DEVOTION})"
 )
 #: Headings of single events.
 _NEWS = re.compile(r"ogloszeni|aktualnosci|wydarzeni|intencj")
@@ -91,7 +94,9 @@ def topics(text: str) -> list[tuple[int, Topic]]:
     """Return the positions and topics in a folded text, in their order."""
     found: list[tuple[int, Topic]] = []
     for each in _TOPIC.finditer(text):
-        topic = Topic(str(each.lastgroup))
+        if each.lastgroup is None:
+            continue
+        topic = Topic(each.lastgroup)
         if topic.is_mass and _BESIDE.search(text[max(0, each.start() - 60) : each.start()]):
             if _ASIDE.match(text, each.end()):
                 found.append((each.start(), Topic.DEVOTION))

@@ -1,0 +1,132 @@
+"""Reading of the purpose, days and season of each hour."""
+
+import pytest
+from masstimes.reading.days import months_of
+from masstimes.reading.lines import readings
+from masstimes.reading.words import Topic
+from masstimes.rules import order_in
+
+
+def purposes(text: str) -> str:
+    """Return the hours of a text below a heading of masses, masses as ``8:00!``."""
+    return " ".join(
+        f"{found.time.lstrip('0')}{'!' if found.topic is Topic.MASS else ''}"
+        for found in readings(f"Msze święte\n{text}\n")
+    )
+
+
+def seasons(text: str) -> list[tuple[str, str, str]]:
+    """Return the time, season and months of each mass of a text below a heading of masses."""
+    found = order_in(f"Msze święte\n{text}\n")
+    assert found is not None
+    return [(mass.time, mass.season, mass.months) for mass in found.masses]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Niedziela: 7:30 Godzinki, 8:00 Msza św., 17:00 Nieszpory, 18:00",
+            "7:30 8:00! 17:00 18:00!",
+        ),
+        ("Dni powszednie: 17:30 Różaniec, 18:00 Msza św.", "17:30 18:00!"),
+        ("Dni powszednie: 17:00 adoracja, 18:00 Msza", "17:00 18:00!"),
+        ("Dni powszednie: godz. 17:00 spowiedź, godz. 18:00 Msza św.", "17:00 18:00!"),
+        ("\tPiątek\t17:30 Droga Krzyżowa, 18:00 Msza św.", "17:30 18:00!"),
+        ("\tPiątek\t17:30 Droga Krzyżowa\t18:00 Msza św.", "17:30 18:00!"),
+        ("Dni powszednie: 18:00 Msza św., 18:30 Nowenna", "18:00! 18:30"),
+        ("Dni powszednie: 18:00 Msza św., 18:30 Nowenna, koronka", "18:00! 18:30"),
+        ("Niedziela: 7:30 Godzinki i różaniec, 8:00, 10:00", "7:30 8:00! 10:00!"),
+        ("Niedziela: 7:30 Godzinki i 8:00", "7:30 8:00!"),
+        ("7:30 Godzinki i różaniec, 8:00", "7:30 8:00!"),
+        ("Niedziela: Msze św. 7:00, 17:30 Nieszpory, 18:00", "7:00! 17:30 18:00!"),
+        ("Niedziela: 7:30 Godzinki, Msza św. 8:00", "7:30 8:00!"),
+        ("Środa: 18:00 Msza św., piątek: 17:00 Droga Krzyżowa, 18:00", "18:00! 17:00 18:00!"),
+    ],
+)
+def test_words_after_an_hour_belong_to_it_in_a_list(text: str, expected: str) -> None:
+    assert purposes(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Dni powszednie: Różaniec 17:30, Msza św. 18:00", "17:30 18:00!"),
+        ("Dni powszednie: 7:00, 18:00, Różaniec 17:30", "7:00! 18:00! 17:30"),
+        ("Dni powszednie: 7:00, 18:00, Różaniec: 17:30, 18:30", "7:00! 18:00! 17:30 18:30"),
+        ("Dni powszednie: 7:00 i 18:00, spowiedź 17:00, 17:30", "7:00! 18:00! 17:00 17:30"),
+        ("Niedziela: 8:00, 12:00 oraz nieszpory 17:30", "8:00! 12:00! 17:30"),
+        ("Niedziela 8:00, 18:00. Nieszpory 17:30", "8:00! 18:00! 17:30"),
+    ],
+)
+def test_words_before_an_hour_belong_to_it_in_a_list(text: str, expected: str) -> None:
+    assert purposes(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("season", "months"),
+    [
+        ("od 1 maja do 30 września", "5-9"),
+        ("od 1 października do 30 kwietnia", "1-4 10-12"),
+        ("od 1 stycznia do 31 marca", "1-3"),
+        ("w maju i od września do listopada", "5 9-11"),
+        ("od 15 czerwca do końca sierpnia", "6-8"),
+        ("od 1.05 do 30.09", "5-9"),
+        ("1.10–30.04", "1-4 10-12"),
+        ("lipiec, sierpień", "7-8"),
+        ("oprócz lipca i sierpnia", "1-6 9-12"),
+        ("okres letni (V-IX)", "5-9"),
+    ],
+)
+def test_months_of_a_season(season: str, months: str) -> None:
+    assert months_of(season) == months
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "od 1 maja do 30 września: niedziela 7:00",
+            [("07:00", "od 1 maja do 30 września", "5-9")],
+        ),
+        (
+            "Niedziela: 8:00, od 1 października do 30 kwietnia 9:00",
+            [("08:00", "", ""), ("09:00", "od 1 października do 30 kwietnia", "1-4 10-12")],
+        ),
+        (
+            "Niedziela: w maju i od września do listopada 9:00",
+            [("09:00", "w maju i od września do listopada", "5 9-11")],
+        ),
+        ("Niedziela: 20:00 (1 maja - 30 września)", [("20:00", "1 maja - 30 września", "5-9")]),
+        ("Niedziela: od 1.05 do 30.09 20:00", [("20:00", "od 1.05 do 30.09", "5-9")]),
+        ("Niedziela: od 15.06 do 31.08 20:00", [("20:00", "od 15.06 do 31.08", "6-8")]),
+        ("Niedziela: 20:00 (od 1.05. do 30.09.)", [("20:00", "od 1.05. do 30.09", "5-9")]),
+        (
+            "Niedziela: okres letni (kwiecień–wrzesień) 18:00, okres zimowy (X-III) 17:00",
+            [
+                ("18:00", "okres letni (kwiecień–wrzesień)", "4-9"),
+                ("17:00", "okres zimowy (X-III)", "1-3 10-12"),
+            ],
+        ),
+        ("### Okres letni (V-IX)\nNiedziela: 18:00", [("18:00", "Okres letni (V-IX)", "5-9")]),
+        ("Niedziela: 18:00 (w zimie o 17:00)", [("18:00", "", ""), ("17:00", "w zimie", "")]),
+        ("Niedziela: 18:00 latem, 17:00 zimą", [("18:00", "latem", ""), ("17:00", "zimą", "")]),
+        (
+            "\t\tZima\tLato\n\tNiedziela\t8:00, 16:00\t20:00\n\tDni powszednie\t17:00\t18:00",
+            [
+                ("08:00", "Zima", ""),
+                ("16:00", "Zima", ""),
+                ("20:00", "Lato", ""),
+                ("17:00", "Zima", ""),
+                ("18:00", "Lato", ""),
+            ],
+        ),
+    ],
+)
+def test_seasons_of_masses(text: str, expected: list[tuple[str, str, str]]) -> None:
+    assert seasons(text) == expected
+
+
+@pytest.mark.parametrize("text", ["niedziela 12 maja 8:00", "niedziela 8:00 (30 września)"])
+def test_mass_of_a_single_date_is_no_weekly_mass(text: str) -> None:
+    assert order_in(f"Msze święte\n{text}\n") is None
