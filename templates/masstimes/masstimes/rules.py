@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from masstimes.reading.days import Day
@@ -44,6 +44,9 @@ def order_in(text: str, *, is_wanted: bool = False) -> Order | None:
     ]
     if not masses:
         return None
+    if not any(mass.day == "sunday" for mass in masses):
+        masses += [replace(mass, day="sunday") for mass in masses if mass.is_daily]
+        masses.sort(key=lambda mass: mass.start)
     start = text.rfind("\n", 0, masses[0].start) + 1
     end = text.find("\n", masses[-1].start)
     part = text[start : len(text) if end < 0 else end]

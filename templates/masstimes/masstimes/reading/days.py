@@ -79,11 +79,15 @@ class Days:
 
 
 UNKNOWN = Days()
+DAILY = Days("weekday", "mon-sun")
 
 
 def days_in(text: str) -> Days:
     """Return the days that a folded text names together, without those after ``oprócz``."""
-    return _days(*_named(text))
+    found, without = _named(text)
+    if found == ["weekday"] and not without and re.search(r"\bcodziennie\b", text):
+        return DAILY
+    return _days(found, without)
 
 
 def except_days(days: Days, text: str) -> Days:
@@ -91,7 +95,7 @@ def except_days(days: Days, text: str) -> Days:
     found, without = _named(text)
     if found or not without or days.day != "weekday":
         return days
-    names = _split(days.names) or set(WEEK[:6])
+    names = (_split(days.names) or set(WEEK[:6])) - {"sun"}
     return Days("weekday", _joined([day for day in WEEK if day in names - without]))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from masstimes.hours import clock, has_minutes, hour_spans
 from masstimes.reading.days import (
+    DAILY,
     UNKNOWN,
     Day,
     Days,
@@ -47,6 +48,8 @@ _VERSE = re.compile(
     r"|rt|sm|krl|krn|ezd|ne|tb|jdt|est|hi|ps|prz|koh|pnp|mdr|syr|iz|jr|lm|ba|ez|dn|oz|jl|am|mi|ml)"
     r"\.?\s+(?:\d{1,3}\s*[,.:;]\s*[\d\s,.;–-]*)?$"
 )
+#: A mass after a devotion, at the same hour.
+_AND_MASS = re.compile(r"\b(?:i|oraz)\s+msz[ae]\b")
 _SENTENCE = re.compile(r"[a-z]{4}\.\s")
 _SPAN = re.compile(r"^\s*(?:[-–—]|do)\s*$")
 _BEFORE_BARE = re.compile(r"(?:\bg(?:odz\w*)?\.?|\bo|\bi|\boraz|[,;:(]|\d|^)\s*$")
@@ -71,6 +74,7 @@ class Reading:
         days: The single days as ``mon-fri``, or empty for all days of that kind.
         season: The season in the words of the page, or empty for the whole year.
         in_columns: It is in a table whose columns are days, and its column is unknown.
+        is_daily: It is on weekdays, and also on Sundays if the page has no other hours for them.
     """
 
     time: str
@@ -80,6 +84,7 @@ class Reading:
     days: str = ""
     season: str = ""
     in_columns: bool = False
+    is_daily: bool = False
 
     @property
     def months(self) -> str:
@@ -132,9 +137,8 @@ def readings(text: str, *, topic: Topic | None = None) -> list[Reading]:
 def _is_hour(line: str, begin: int, end: int) -> bool:
     """Return whether a number is an hour, by the words beside it, and no verse or anniversary."""
     before, after = line[max(0, begin - _NEAR) : begin], line[end : end + _NEAR]
-    if _VERSE.search(in_place(before)) or is_in_dates(
-        in_place(before + line[begin:end] + after), len(before)
-    ):
+    near = in_place(before + line[begin:end] + after)
+    if _VERSE.search(in_place(before)) or is_in_dates(near, len(before)):
         return False
     if has_minutes(line[begin:end]):
         return True
@@ -173,6 +177,11 @@ def _take_heading(line: str, plain: str, section: _Section, default: Topic | Non
             section.begin(default)
 
 
+def _begins_with_topic(note: str) -> bool:
+    """Return whether words after an hour begin with its purpose, as in ``17:30 Różaniec``."""
+    return any(note[:place].isspace() for place, _ in topics(note)[:1])
+
+
 class _Line:
     """A line with hours. Words before an hour label it. Words after it may be a note on it."""
 
@@ -202,7 +211,12 @@ class _Line:
             if section.is_news and len(spans) == 1 and topic is Topic.MASS:
                 topic = Topic.ONCE
             topic = column.topic or topic
+            is_own = bool(named or column.topic)
+            if named and topic is Topic.MASS and ":" in label[named[-1][0] :]:
+                is_own = not _begins_with_topic(self._plain[end:note_end])
             label_days = days_in(label)
+            if label_days == DAILY and section.days.day == "weekday":
+                label_days = Days("weekday")  # "codziennie" below a heading of weekdays
             if label_days != UNKNOWN:
                 days, season = label_days, section.held
                 if number == 0 and (not section.is_headed or not days.names):
@@ -212,7 +226,7 @@ class _Line:
             yield self._reading(
                 (begin, end),
                 note_end,
-                (topic, bool(named or column.topic)),
+                (topic, is_own),
                 days=days,
                 season=season if label_season else column.season or season,
             )
@@ -243,7 +257,7 @@ class _Line:
         topic, is_own = label
         named = topics(note)
         if named and not (is_own and topic in {Topic.MASS, Topic.ONCE}):
-            topic = named[0][1]
+            topic = Topic.MASS if _AND_MASS.search(note) else named[0][1]
         note_days = days_in(note)
         if note_days != UNKNOWN and not (
             note_days.day == "sunday" and "msz" in note and days.names
@@ -259,9 +273,10 @@ class _Line:
             self._start + begin,
             topic,
             days.day,
-            days.names,
+            "" if days == DAILY else days.names,
             season,
             in_columns=bool(self._section.columns) and days == UNKNOWN,
+            is_daily=days == DAILY,
         )
 
     def _note_end(self, end: int, following: int) -> int:
@@ -288,7 +303,9 @@ class _Line:
             return len(gap) if self._hour_first else 0
         first = words = gap[: cuts[0][0]]
         has_season = False
-        if following < len(self._plain) and _NO_WORDS.fullmatch(gap, cuts[-1][1]):
+        if following == len(self._plain):
+            words = gap[: next((cut for cut, _ in cuts if gap[cut] not in "io"), len(gap))]
+        elif _NO_WORDS.fullmatch(gap, cuts[-1][1]):
             words = gap[: cuts[-1][0]]
             has_season = days_in(words) == UNKNOWN and season_in(words, words) != ""
         if self._hour_first or (first.strip() and (has_season or topics(first))):
