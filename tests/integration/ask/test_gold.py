@@ -27,6 +27,14 @@ async def test_gold_item_with_an_unknown_answer_is_refused(asking: Asking) -> No
     assert await browser.answer_all("yes") == 1
 
 
+async def test_empty_file_of_gold_items_is_reported(asking: Asking) -> None:
+    asking.task([b"Sunday 9:00"], gold=b"\n")
+    await asking.take_in()
+    browser = await asking.browser()
+    [step] = (await browser.http.get(STEP)).json()["steps"]
+    assert step["reason"] == "no items with known answers are in 'gold.jsonl': add some"
+
+
 async def test_gold_items_outlive_the_task_that_brought_them(asking: Asking) -> None:
     first = asking.task([b"Sunday 9:00"] * 20, gold=KNOWN, gold_every=2)
     await asking.take_in()

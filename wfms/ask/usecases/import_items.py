@@ -143,6 +143,8 @@ async def _take_in_gold(context: AskContext, question: OpenQuestion) -> None:
     try:
         data = await asyncio.to_thread(_whole, file)
         items, reason = list(_gold_items(question, file, data)), ""
+        if not items:
+            reason = f"no items with known answers are in {quoted(file.name)}: add some"
     except Unreadable as error:
         items, reason = [], f"items with known answers cannot be read: {quoted(file.name)}: {error}"
     except StorageError as error:
