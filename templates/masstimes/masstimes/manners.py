@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import re
 from dataclasses import dataclass
 
 import httpx
 from pack_command import CommandError, Parser, finite, not_negative
 
 from sluice.text.visible_text import quoted
+
+_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
 
 
 class GaveUp(CommandError):
@@ -96,8 +99,14 @@ def is_web_address(text: str) -> bool:
     return url.scheme in {"http", "https"} and bool(url.host)
 
 
+def is_contact(text: str) -> bool:
+    """Return whether a text is an address of mail or of a page, in ASCII."""
+    is_plain = text.isascii() and text.isprintable()
+    return is_plain and bool(_MAIL.fullmatch(text) or is_web_address(text))
+
+
 def _contact(text: str) -> str:
-    if not text.strip() or not text.isascii() or not text.isprintable():
+    if not is_contact(text.strip()):
         raise argparse.ArgumentTypeError(
             f"{quoted(text)} is no address of mail or of a page, in ASCII"
         )

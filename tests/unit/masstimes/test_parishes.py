@@ -144,6 +144,14 @@ def test_pages_without_parishes_are_reported(
         ([], "give addresses of pages"),
         (["ftp://example.org/"], "is no address of a web page"),
         (["http://example.org/", "--contact", " "], "is no address of mail"),
+        (
+            ["http://p.invalid/", "--repeats", "0", "--contact", "notanaddress"],
+            "is no address of mail",
+        ),
+        (
+            ["http://p.invalid/", "--repeats", "0", "--contact", "me@localhost"],
+            "is no address of mail",
+        ),
     ],
 )
 def test_wrong_usage_is_reported(

@@ -249,6 +249,27 @@ def test_nominatim_needs_no_key_and_no_details(
     assert (query["countrycodes"], query["extratags"]) == (["pl"], ["1"])
 
 
+@pytest.mark.parametrize(
+    ("tag", "found"),
+    [
+        ("www.parafia.pl", "http://www.parafia.pl"),
+        ("parafia.pl:8080/msze?a=1", "http://parafia.pl:8080/msze?a=1"),
+        (" http://x.pl ", "http://x.pl"),
+        ("http://a.pl;http://b.pl", "http://a.pl"),
+        ("; b.pl", "http://b.pl"),
+        ("brak", None),
+        ("me@parafia.pl", None),
+        ("ftp://a.pl/", None),
+    ],
+)
+def test_sites_of_openstreetmap_become_addresses(
+    api: Server, run: Run, tmp_path: Path, tag: str, found: str | None
+) -> None:
+    api.answer = lambda _: as_json([{"place_id": 1, "extratags": {"website": tag}}])
+    assert run("A", options=("--provider", "nominatim")) == 0
+    assert sites(tmp_path) == ({"A": found} if found else {})
+
+
 def error(code: int, status: str, message: str = "") -> Said:
     """Return an error in the new form of Google's API."""
     return as_json({"error": {"code": code, "status": status, "message": message}}, code)
@@ -316,7 +337,8 @@ def test_key_is_required_and_may_be_in_a_file(
 def test_invalid_parish_is_refused(tmp_path: Path, text: str) -> None:
     parish = tmp_path / "a.json"
     parish.write_text(text)
-    rest = ["--api", "http://x/", "--out", "o", "--cache", "c", "--without", "w", "--contact", "a"]
+    rest = ["--api", "http://x/", "--out", "o", "--cache", "c", "--without", "w"]
+    rest += ["--contact", "me@example.org"]
     assert main([str(parish), *rest]) == 65
 
 

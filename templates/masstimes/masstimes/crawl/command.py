@@ -29,6 +29,7 @@ from masstimes.crawl.known import KnownPage, known_files, read_known
 from masstimes.crawl.limits import Limits
 from masstimes.crawl.parishes import ParishSite, read_parishes
 from masstimes.crawl.site import SiteCrawl, write_results
+from masstimes.manners import is_contact
 
 _PROGRAM = "mt-crawl"
 _DEFAULT = Limits()
@@ -155,7 +156,8 @@ def _check(arguments: argparse.Namespace, parishes: Sequence[ParishSite]) -> Non
     Raises:
         UsageError: The contact is missing, or a number is out of range.
     """
-    if not arguments.contact and (away := [each for each in parishes if not each.is_here]):
+    away = [each for each in parishes if not each.is_here]
+    if away and not is_contact(arguments.contact):
         raise UsageError(
             f"{away[0].site} is not on this machine: tell its owner by --contact who asks, as an"
             " address of mail or of a page"

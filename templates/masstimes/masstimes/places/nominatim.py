@@ -64,7 +64,9 @@ class Nominatim:
 
 def _place(each: dict[str, Any]) -> Place:
     tags = each.get("extratags")
-    sites = [site_of(tags.get(tag)) for tag in _SITE_TAGS] if isinstance(tags, dict) else []
+    values = [text_of(tags, tag) for tag in _SITE_TAGS] if isinstance(tags, dict) else []
+    # OpenStreetMap separates several values of a tag by semicolons.
+    sites = [site_of(site) for value in values for site in value.split(";")]
     return Place(
         str(each.get("place_id", "")),
         text_of(each, "name"),

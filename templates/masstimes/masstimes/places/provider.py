@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -13,6 +14,9 @@ from pack_command import CommandError
 from masstimes.manners import GaveUp, is_web_address
 from masstimes.polite import Answer, Polite
 from sluice.text.visible_text import quoted
+
+#: An address that has no scheme, such as ``www.parish.example/times``.
+_HOST_NAME = re.compile(r"([\w-]+\.)+[^\W\d_]{2,}(:\d+)?([/?#]\S*)?")
 
 
 class RequestKind(StrEnum):
@@ -133,5 +137,7 @@ def text_of(found: Mapping[str, Any], name: str) -> str:
 
 
 def site_of(value: object) -> str | None:
-    """Return the value if it is an address of a web page, or None."""
-    return value if isinstance(value, str) and is_web_address(value) else None
+    """Return the address of a web page in a value, or None. A host name gets ``http://``."""
+    text = value.strip() if isinstance(value, str) else ""
+    site = f"http://{text}" if _HOST_NAME.fullmatch(text) else text
+    return site if is_web_address(site) else None
