@@ -59,6 +59,21 @@ def test_duplicate_candidates_become_one_item(tmp_path: Path) -> None:
     assert len(items(tmp_path, sites(3) * 2)) == 3
 
 
+def test_files_without_candidates_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = [write(tmp_path / f"candidates-{number}.jsonl", []) for number in range(6)]
+    full = write(tmp_path / "full.jsonl", sites(2))
+    arguments = [*map(str, [full, *empty]), "--out", str(tmp_path / "out")]
+    assert items_command.main(arguments) == 0
+    names = ", ".join(f"candidates-{number}.jsonl" for number in range(5))
+    told = capsys.readouterr().err.splitlines()
+    assert told == [
+        "mt-items: 2 items of 1 sites",
+        f"mt-items: 6 of 7 files have no candidate: {names} and 1 more",
+    ]
+
+
 def answer_file(path: Path, answer: str, item: Any) -> Path:
     """Write the answer file of an item as a human task does."""
     given = AnswerInFile(

@@ -6,7 +6,8 @@ import argparse
 import hashlib
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -16,6 +17,8 @@ from pack_command import Parser, not_negative, positive, run_command, write_comp
 from masstimes.classifier.examples import read_candidates
 
 _PROGRAM = "mt-items"
+#: The number of files without a candidate that the message names.
+_NAMED = 5
 #: The fields of a candidate that come back with its annotations.
 KEPT = ("id", "domain", "url", "hour", "time", "context", "start", "end")
 
@@ -66,19 +69,22 @@ def file_name(candidate: str) -> str:
     return f"item-{hashlib.sha256(candidate.encode(errors='replace')).hexdigest()[:20]}.json"
 
 
-def _lines(paths: Iterable[Path]) -> Iterator[dict[str, Any]]:
-    for path in paths:
-        yield from read_candidates(path)
-
-
 def _work(arguments: argparse.Namespace) -> None:
-    chosen = drawn(_lines(arguments.candidates), arguments.most, seed=arguments.seed)
+    found = {path: list(read_candidates(path)) for path in arguments.candidates}
+    chosen = drawn(chain.from_iterable(found.values()), arguments.most, seed=arguments.seed)
     arguments.out.mkdir(parents=True, exist_ok=True)
     for line in chosen:
         content = json.dumps(item(line), ensure_ascii=False).encode(errors="replace")
         write_complete(arguments.out / file_name(line["id"]), content)
     sites = len({line["domain"] for line in chosen})
     print(f"{_PROGRAM}: {len(chosen)} items of {sites} sites", file=sys.stderr)
+    if without := [path.name for path, lines in found.items() if not lines]:
+        more = f" and {len(without) - _NAMED} more" if len(without) > _NAMED else ""
+        named = ", ".join(without[:_NAMED])
+        print(
+            f"{_PROGRAM}: {len(without)} of {len(found)} files have no candidate: {named}{more}",
+            file=sys.stderr,
+        )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
