@@ -8,6 +8,7 @@ from typing import Any
 
 from masstimes.reading.days import Day
 from masstimes.reading.lines import Reading, readings
+from masstimes.reading.weeks import weeks_at
 from masstimes.reading.words import Topic
 from masstimes.table.days import sentence_at
 
@@ -74,6 +75,7 @@ def order_line(page: Mapping[str, Any], *, is_wanted: bool = False) -> dict[str,
                 "time": mass.time,
                 "day": mass.day,
                 "days": mass.days,
+                "weeks": weeks_at(page["text"], mass.start),
                 "season": mass.season,
                 "months": mass.months,
                 "start": mass.start,

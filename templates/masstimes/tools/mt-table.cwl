@@ -4,8 +4,9 @@ class: CommandLineTool
 id: mt_table
 label: mt-table
 doc: |
-  What the rules and the classifier found, one row for each time of a day at a site, with the page
-  and the sentence that it comes from, as Parquet and as CSV. Equal input makes equal files.
+  What the rules and the classifier found, as Parquet and as CSV. A row is a time of a parish on a
+  kind of day in a season, with the page and the sentence that it comes from. Equal input makes
+  equal files.
 baseCommand: mt-table
 inputs:
   orders:

@@ -75,6 +75,7 @@ def test_rules_and_classifier_are_joined_by_site_day_and_time(make: Callable[...
         "day": "weekday",
         "time": "19:00",
         "days": "sat",
+        "weeks": "",
         "season": "",
         "months": "",
         "url": "http://b.pl/msze.html",
@@ -100,6 +101,132 @@ W soboty: 7.30
         ("weekday", "07:30", "sat", "", ""),
         ("weekday", "18:00", "mon tue wed fri", "", ""),
     ]
+
+
+def days_and_seasons(rows: Rows) -> list[tuple[str, str, str, str]]:
+    return [(row["time"], row["days"], row["season"], row["months"]) for row in rows]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Dni powszednie 17:00 (zima) / 18:00 (lato)\nSobota 18:00",
+            [("17:00", "", "zima", ""), ("18:00", "sat", "", ""), ("18:00", "", "lato", "")],
+        ),
+        (
+            "Wtorek 18:00 (lipiec)\nŚroda 18:00 (sierpień)",
+            [("18:00", "tue", "lipiec", "7"), ("18:00", "wed", "sierpień", "8")],
+        ),
+        (
+            "Wtorek 18:00 (lato)\nŚroda 18:00 (zima)\nPoniedziałek 18:00 (wakacje)",
+            [
+                ("18:00", "mon", "wakacje", "7-8"),
+                ("18:00", "tue", "lato", ""),
+                ("18:00", "wed", "zima", ""),
+            ],
+        ),
+        (
+            "Wtorek 18:00 (lipiec i sierpień)\nŚroda 18:00 (wakacje)",
+            [("18:00", "tue wed", "lipiec i sierpień", "7-8")],
+        ),
+        (
+            "Wtorek 18:00 (latem)\nŚroda 18:00 (okres letni)\nPiątek 18:00 (poza latem)",
+            [("18:00", "tue wed", "latem", ""), ("18:00", "fri", "poza latem", "")],
+        ),
+        ("Dni powszednie 18:00 (zima)\nSobota 18:00 (zima)", [("18:00", "", "zima", "")]),
+    ],
+)
+@pytest.mark.parametrize("probability", [0.9, 0.1])
+def test_days_are_joined_in_one_season_only(
+    make: Callable[..., Rows],
+    text: str,
+    expected: list[tuple[str, str, str, str]],
+    probability: float,
+) -> None:
+    text = f"Msze święte\n{text}\n"
+    rows = make([order(text=text)], classified(text, probability=probability))
+    assert days_and_seasons(rows) == expected
+    assert {row["source"] for row in rows} == {"both" if probability > 0.5 else "rules"}
+
+
+def test_classifier_alone_keeps_days_of_different_seasons_apart(make: Callable[..., Rows]) -> None:
+    lines = classified("Msza wtorek 18:00 (lato)\nŚroda 18:00 (zima)\nPiątek 18:00 (zima)")
+    assert days_and_seasons(make([], lines)) == [
+        ("18:00", "tue", "lato", ""),
+        ("18:00", "wed fri", "zima", ""),
+    ]
+
+
+def test_classifier_confirms_seasons_that_it_cannot_see(make: Callable[..., Rows]) -> None:
+    text = f"Msze święte zimą\nWtorek 18:00\n{'.' * 200}\nMsze święte latem\nŚroda 18:00\n"
+    far = [line | {"context": "Msza 18:00", "start": 5} for line in classified(text)]
+    rows = make([order(text=text)], far)
+    assert [(row["days"], row["source"]) for row in rows] == [("wed", "both"), ("tue", "both")]
+
+
+def test_season_of_another_page_is_added_to_that_of_the_rules(make: Callable[..., Rows]) -> None:
+    other = [
+        line | {"url": "http://a.pl/news.html"} for line in classified("Msza sobota 18:00 (zima)")
+    ]
+    rows = make([order(text="Msze święte\nWtorek 18:00 (lato)\n")], other)
+    assert [(row["days"], row["season"], row["source"]) for row in rows] == [
+        ("tue", "lato", "rules"),
+        ("sat", "zima", "classifier"),
+    ]
+
+
+def test_masses_of_one_week_of_the_month_have_their_own_rows(make: Callable[..., Rows]) -> None:
+    text = """Msze święte
+Piątek 18:00
+Pierwszy piątek miesiąca: 17:00, 18:00
+Niedziela 12:00 (druga i czwarta niedziela miesiąca)
+"""
+    for candidates in ([], classified(text)):
+        rows = make([order(text=text)], candidates)
+        assert [(row["time"], row["days"], row["weeks"]) for row in rows] == [
+            ("12:00", "", "2 4"),
+            ("17:00", "fri", "1"),
+            ("18:00", "fri", ""),
+            ("18:00", "fri", "1"),
+        ]
+
+
+def page_of(url: str) -> dict[str, Any]:
+    return order("host.pl:8162") | {"url": f"http://host.pl:8162{url}"}
+
+
+def test_parishes_of_one_host_are_distinguished_by_path(
+    make: Callable[..., Rows], capsys: pytest.CaptureFixture[str]
+) -> None:
+    parishes = [
+        {"id": id_, "site": f"http://host.pl:8162/{path}"}
+        for id_, path in (("a", "~a/"), ("b", "~b/"), ("c", "~b/branch/"), ("empty", "~d/"))
+    ]
+    pages = ["/~a/", "/~b/msze.html", "/~b/branch/msze.html", "/other.html"]
+    rows = make([page_of(path) for path in pages], [], *parishes)
+    assert {(row["parish"], row["url"].removeprefix("http://host.pl:8162")) for row in rows} == {
+        ("a", "/~a/"),
+        ("b", "/~b/msze.html"),
+        ("c", "/~b/branch/msze.html"),
+        ("", "/other.html"),
+    }
+    assert len(rows) == 4 * 4
+    assert capsys.readouterr().err == (
+        "mt-table: 16 times of masses at 4 sites\nmt-table: parishes without times: 'empty'\n"
+    )
+
+
+def test_parishes_of_one_host_are_distinguished_by_port(make: Callable[..., Rows]) -> None:
+    parishes = [{"id": port, "site": f"http://host.pl:{port}/"} for port in ("8162", "80")]
+    assert {row["parish"] for row in make([page_of("/")], [], *parishes)} == {"8162"}
+
+
+def test_message_names_ten_parishes_without_times(
+    make: Callable[..., Rows], capsys: pytest.CaptureFixture[str]
+) -> None:
+    make([], [], *({"id": f"p{n:02}", "site": f"http://{n}.pl/"} for n in range(12)))
+    assert capsys.readouterr().err.endswith("'p08', 'p09' and 2 more\n")
 
 
 def test_orders_of_the_previous_release_make_rows(make: Callable[..., Rows]) -> None:
@@ -197,7 +324,7 @@ def test_measures_compare_sites_and_times_with_the_truth(
     [
         (command, ["--candidates", "{bare}"], "has no time, probability and mass"),
         (command, ["--orders", "{bare}"], "has no list 'sundays'"),
-        (command, ["--parishes", "{bare}"], "this is no parish"),
+        (command, ["--parishes", "{bare}"], "not JSON"),
         (measure_command, ["--table", "{bare}", "--truth", "{bare}"], "has no column"),
     ],
 )
@@ -213,6 +340,16 @@ def test_input_of_another_kind_is_refused(
     given = [each.format(bare=bare) for each in arguments]
     assert program.main([*given, *(out if program is command else ())]) == 65
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["[]", '{"id": "a"}', '{"id": "a", "site": 1}', '{"site": "a"}'])
+def test_file_that_is_no_parish_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    (tmp_path / "parish.json").write_text(text)
+    out = ["--csv", str(tmp_path / "c"), "--parquet", str(tmp_path / "p")]
+    assert command.main(["--parishes", str(tmp_path / "parish.json"), *out]) == 65
+    assert "this is no parish" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("topic", "kept"), [("mass", 1), (None, 1), ("office", 0), ("once", 0)])

@@ -105,7 +105,8 @@ def test_pipeline_turns_pages_into_times(run: Callable[..., list[dict[str, Any]]
     }
     assert text.splitlines()[0].strip() == "Niedziela i święta: 7:00, 9.30"
     assert masses[0] == {
-        **{"time": "07:00", "day": "sunday", "days": "", "season": "", "months": ""},
+        **{"time": "07:00", "day": "sunday", "days": "", "weeks": "", "season": ""},
+        "months": "",
         "start": first["start"] + kept[0]["text"].index(first["context"]),
         "sentence": "Niedziela i święta: 7:00, 9.30",
     }

@@ -10,7 +10,8 @@ Day = Literal["sunday", "weekday", "holiday", "unknown"]
 
 WEEK = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _COLUMNS = (*WEEK, "weekday", "holiday", "sunday")
-_NAMES = (
+#: Patterns of the days of the week in folded texts.
+DAY_NAMES = (
     r"poniedzial\w*|\bpon\b|\bpn\b", r"wtor\w*|\bwt\b", r"\bsrod[aeyu]\b|\bsr\b",
     r"czwart(?:ek|ki|ku|kow|kiem)\b|\bczw\b|\bcz\b", r"piat(?:ek|ki|ku|kow|kiem|kami)\b|\bpt\b",
     r"sobot\w*|\bsob\b|\bsb\b", r"niedziel(?!n)\w*|\bndz?\b|\bniedz\b",
@@ -29,7 +30,7 @@ _WEEKDAY = (
 )
 _DAY = re.compile(
     rf"(?P<holiday>{_HOLIDAY})|(?P<weekday>{_WEEKDAY})|"
-    + "|".join(f"(?P<{name}>{pattern})" for name, pattern in zip(WEEK, _NAMES, strict=True))
+    + "|".join(f"(?P<{name}>{pattern})" for name, pattern in zip(WEEK, DAY_NAMES, strict=True))
     + rf"|(?P<sunday>{_SUNDAY})"
 )
 _WITHOUT = re.compile(r"(?:oprocz|\bprocz|\bpoza|\bza?\s+wyjatkiem|wyjawszy)\s+(?:\w+\s+)?$")
@@ -224,32 +225,6 @@ def months_of(season: str) -> str:
 def _span(first: int, last: int) -> set[int]:
     """Return the months from ``first`` to ``last``, also over the end of the year."""
     return {(first - 1 + step) % 12 + 1 for step in range((last - first) % 12 + 1)}
-
-
-def joined_seasons(seasons: list[tuple[str, str]]) -> tuple[str, str]:
-    """Return the season and months of a mass that several places mention.
-
-    Places that name all months together, or summer and winter, mean the whole year. Both texts are
-    then empty.
-    """
-    named = list(dict.fromkeys(season for season, _ in seasons))
-    if "" in named:
-        return "", ""
-    joined = "; ".join(named)
-    months = _month_numbers(" ".join(months for _, months in seasons))
-    if not all(months for _, months in seasons):
-        is_all = re.search(r"\bzim", joined, re.I) and re.search(r"\b(?:lat|let)", joined, re.I)
-        return ("", "") if is_all else (joined, "")
-    return ("", "") if len(months) == 12 else (joined, _spans(sorted(months)))
-
-
-def _month_numbers(spans: str) -> set[int]:
-    """Return the months of a text such as ``1-6 9-12``."""
-    months: set[int] = set()
-    for part in spans.split():
-        first, _, last = part.partition("-")
-        months.update(range(int(first), int(last or first) + 1))
-    return months
 
 
 def _spans(months: list[int]) -> str:

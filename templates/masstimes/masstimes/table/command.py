@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
-from pack_command import BadData, Parser, read_input, run_command, write_complete
+from pack_command import BadData, Parser, run_command, write_complete
 
 from masstimes.classifier.examples import read_candidates
 from masstimes.pages import read_lines
 from masstimes.table.merging import Evidence, rows
+from masstimes.table.parishes import read_parishes
 from sluice.text.visible_text import quoted
 
 _PROGRAM = "mt-table"
+#: The number of parishes without times that a message names.
+_MOST_NAMES = 10
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}")
 
 
@@ -56,32 +57,14 @@ def _is_time(value: object) -> bool:
     return isinstance(value, str) and _TIME.fullmatch(value) is not None
 
 
-def _parishes(paths: Iterable[Path]) -> dict[str, str]:
-    """Return the ids of parishes by the domains of their sites."""
-    found: dict[str, str] = {}
-    for path in paths:
-        try:
-            parish = json.loads(read_input(path))
-            domain = urlsplit(parish["site"]).hostname
-            identity = parish["id"]
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise BadData(path, "this is no parish: JSON with an id and a site") from error
-        found[_bare(str(domain or ""))] = str(identity)
-    return found
-
-
-def _bare(domain: str) -> str:
-    return domain.lower().removeprefix("www.")
-
-
-def _row(found: Evidence, parishes: dict[str, str]) -> dict[str, Any]:
-    host = found.domain.rpartition(":")[0] or found.domain
+def _row(found: Evidence) -> dict[str, Any]:
     return {
-        "parish": parishes.get(_bare(found.domain)) or parishes.get(_bare(host)) or "",
+        "parish": found.parish,
         "domain": found.domain,
         "day": found.day,
         "time": found.time,
         "days": found.days,
+        "weeks": found.weeks,
         "season": found.season,
         "months": found.months,
         "url": found.url,
@@ -94,13 +77,23 @@ def _row(found: Evidence, parishes: dict[str, str]) -> dict[str, Any]:
 def _work(arguments: argparse.Namespace) -> None:
     from masstimes.table.files import as_csv, as_parquet  # noqa: PLC0415 - pyarrow takes a while
 
-    parishes = _parishes(arguments.parishes)
-    found = rows(_orders(arguments.orders), _candidates(arguments.candidates))
-    table = [_row(each, parishes) for each in found]
+    parishes = read_parishes(arguments.parishes)
+    found = rows(
+        _orders(arguments.orders), _candidates(arguments.candidates), parish_at=parishes.id_at
+    )
+    table = [_row(each) for each in found]
     write_complete(arguments.csv, as_csv(table))
     write_complete(arguments.parquet, as_parquet(table))
-    sites = len({row["domain"] for row in table})
+    sites = len({(row["parish"], row["domain"]) for row in table})
     print(f"{_PROGRAM}: {len(table)} times of masses at {sites} sites", file=sys.stderr)
+    _report_missing(sorted({*parishes.ids} - {row["parish"] for row in table}))
+
+
+def _report_missing(ids: Sequence[str]) -> None:
+    if ids:
+        more = f" and {len(ids) - _MOST_NAMES} more" if len(ids) > _MOST_NAMES else ""
+        names = ", ".join(map(quoted, ids[:_MOST_NAMES]))
+        print(f"{_PROGRAM}: parishes without times: {names}{more}", file=sys.stderr)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

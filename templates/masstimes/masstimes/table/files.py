@@ -20,6 +20,7 @@ SCHEMA = pa.schema(
         ("day", pa.string()),
         ("time", pa.string()),
         ("days", pa.string()),
+        ("weeks", pa.string()),
         ("season", pa.string()),
         ("months", pa.string()),
         ("url", pa.string()),

@@ -1,0 +1,113 @@
+"""The weeks of a month on which a mass is, as in *pierwszy piątek miesiąca*."""
+
+from __future__ import annotations
+
+import re
+
+from masstimes.hours import hour_spans
+from masstimes.reading.days import DAY_NAMES, UNKNOWN, days_in
+from masstimes.reading.words import in_place
+
+#: The number of lines above an hour that may name its day.
+_ABOVE = 6
+#: The number of characters on each side of an hour that are read, so that long lines cost little.
+_AROUND = 500
+_WORDS = {"pierwsz": "1", "drug": "2", "trzeci": "3", "czwart": "4", "ostatni": "last"}
+_NUMERALS = {"i": "1", "ii": "2", "iii": "3", "iv": "4"}
+_WORD = (
+    r"\b(?:pierwsz(?:y|a|e|ego|ej|ych|ym)|drug(?:i|a|ie|iego|iej|ich|im)"
+    r"|trzeci(?:a|ego|ej|e|ch|m)?|czwart(?:y|a|e|ego|ej|ych|ym)|ostatni(?:a|ego|ej|e|ch|m)?)\b"
+)
+_NUMERAL = r"\b(?:iv|i{1,3}|[1-4])(?:-?(?:sz[aey]|g[aio]|ci[aei]?|t[aey]))?\b\.?"
+_DAY = "|".join(DAY_NAMES)
+_MORE = rf"(?:\s*(?:,|\bi\b|\boraz\b)\s*(?:{_DAY})\.?)*"
+_OF_MONTH = r"\s*(?:kazdego\s+)?(?:mies\w*|m-ca)"
+
+
+def _ordinals(number: str) -> str:
+    return rf"(?P<weeks>{number}(?:\s*(?:,|\bi\b|\boraz\b)\s*{number})*)\s*(?:{_DAY})\.?"
+
+
+#: A numeral needs *miesiąca*, because "i" also means "and".
+_WEEKS = (
+    re.compile(rf"{_ordinals(_WORD)}(?:{_MORE}{_OF_MONTH})?"),
+    re.compile(rf"{_ordinals(_NUMERAL)}{_MORE}{_OF_MONTH}"),
+)
+_NUMBER = re.compile(r"(?:^|(?:,|\bi\b|\boraz\b)\s*)(iv|i{1,3}|[1-4])\b")
+#: Words before ordinals that name no week of the month: exceptions, and *co druga niedziela*.
+_NOT_BEFORE = re.compile(r"(?:oprocz|\bprocz|\bpoza|wyjatkiem|wyjawszy)\s+(?:\w+\s+)?$|\bco\s+$")
+#: Sundays of a season of the church, such as *pierwsza niedziela Adwentu*.
+_OF_SEASON = re.compile(r"\s*(?:adwent|wielki|wielkanoc|po\s)")
+#: Words after an hour that belong to it.
+_NOTE = re.compile(r"[.,]?\s*\([^()\n]{0,120}\)|\s*[-–—]\s*[^,;.(\d]*")
+_NEXT = re.compile(r"[,;|(]|\.\s")
+
+
+def weeks_at(text: str, start: int) -> str:
+    """Return the weeks of the month of the hour at ``start``, as ``1``, ``2 4`` or ``last``.
+
+    The text is empty if the mass is on every week.
+    """
+    first = max(0, start - _AROUND)
+    begin = max(text.rfind("\n", first, start) + 1, first)
+    line = text[begin : start + _AROUND].split("\n", 1)[0]
+    labels, note = _words_beside(in_place(line), list(hour_spans(line)), start - begin)
+    if (found := _weeks_in(note)) is not None:
+        return found
+    for label in labels:
+        if (found := _weeks_in(label)) is not None:
+            return found
+    for above in reversed(text[first:begin].split("\n")[:-1][-_ABOVE:]):
+        if any(hour_spans(above)):
+            return ""
+        if (found := _weeks_in(in_place(above))) is not None:
+            return found
+    return ""
+
+
+def _words_beside(line: str, spans: list[tuple[int, int]], start: int) -> tuple[list[str], str]:
+    """Return the words before an hour, the nearest first, and the note behind it."""
+    labels: list[str] = []
+    note, last = "", 0
+    for number, (begin, end) in enumerate(spans):
+        if begin > start:
+            break
+        labels.insert(0, line[last:begin])
+        following = spans[number + 1][0] if number + 1 < len(spans) else len(line)
+        is_hour_first = not re.search(r"[^\W\d_]{3}", line[: spans[0][0]])
+        note = _note(line[end:following], is_hour_first=is_hour_first)
+        last = end + len(note)
+    return labels, note
+
+
+def _note(gap: str, *, is_hour_first: bool) -> str:
+    if found := _NOTE.match(gap):
+        return found[0]
+    if not is_hour_first:
+        return ""
+    cut = _NEXT.search(gap)
+    return gap[: cut.start()] if cut else gap
+
+
+def _weeks_in(text: str) -> str | None:
+    """Return the weeks that a folded text names, or None if it names no day.
+
+    The text is empty if other days stand beside the days of these weeks.
+    """
+    weeks: list[str] = []
+    rest = text
+    for pattern in _WEEKS:
+        for each in reversed([*pattern.finditer(rest)]):
+            if _NOT_BEFORE.search(rest[: each.start()]) or _OF_SEASON.match(rest, each.end()):
+                continue
+            weeks += _numbers(each["weeks"])
+            rest = f"{rest[: each.start()]} {rest[each.end() :]}"
+    if days_in(rest) != UNKNOWN:
+        return ""
+    return " ".join(sorted(set(weeks))) if weeks else None
+
+
+def _numbers(ordinals: str) -> list[str]:
+    """Return the numbers of ordinals such as ``druga i czwarta``."""
+    numbers = [number for stem, number in _WORDS.items() if re.search(rf"\b{stem}", ordinals)]
+    return numbers or [_NUMERALS.get(each, each) for each in _NUMBER.findall(ordinals)]

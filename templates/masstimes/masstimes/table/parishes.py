@@ -1,0 +1,53 @@
+"""The parish of a page, by the host and the path of its site."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from pack_command import BadData, parse_json, read_input
+
+from masstimes.crawl.hosts import host_of, with_own_folders
+from masstimes.crawl.parishes import ParishSite
+
+
+class Parishes:
+    """Parishes by the domains of their sites."""
+
+    def __init__(self, parishes: Iterable[ParishSite] = ()) -> None:
+        self._by_domain: dict[str, list[ParishSite]] = defaultdict(list)
+        self.ids: list[str] = []
+        for parish in with_own_folders([*parishes]):
+            self._by_domain[parish.domain].append(parish)
+            self.ids.append(parish.id)
+
+    def id_at(self, domain: str, url: str) -> str:
+        """Return the id of the parish of a page, or an empty text.
+
+        If several parishes share the domain, the port and the longest path decide.
+        """
+        bare = domain.lower().removeprefix("www.")
+        host = bare.rpartition(":")[0] or bare
+        sharing = self._by_domain.get(bare) or self._by_domain.get(host) or []
+        if len(sharing) > 1:
+            sharing = [parish for parish in sharing if parish.owns(url)]
+        same = (parish for parish in sharing if host_of(parish.start) == host_of(url))
+        return next(same, sharing[0]).id if sharing else ""
+
+
+def read_parishes(paths: Iterable[Path]) -> Parishes:
+    """Return the parishes of files, each with an id and a site.
+
+    Raises:
+        MissingInput: A file cannot be opened.
+        BadData: A file has something else.
+    """
+    return Parishes(map(_read_parish, paths))
+
+
+def _read_parish(path: Path) -> ParishSite:
+    found = parse_json(path, read_input(path))
+    if not isinstance(found, dict) or not isinstance(found.get("site"), str) or "id" not in found:
+        raise BadData(path, "this is no parish: JSON with an id and a site")
+    return ParishSite(str(found["id"]), "", found["site"])
