@@ -28,7 +28,7 @@ from sluice.contracts.common.problems import (
 )
 from sluice.contracts.common.wording import first_fault
 from sluice.network.proxies import direct_connection_note
-from sluice.old_release import is_unknown_route, too_old_text
+from sluice.network.unknown_routes import is_unknown_route, too_old_text
 from sluice.text.os_errors import reason_of
 from sluice.text.visible_text import quoted
 
@@ -139,31 +139,6 @@ class ServiceClient:
         )
         response = await (_RETRY.copy()(self._send, request) if retry else self._send(request))
         return None if answer is None else self._read(response, answer)
-
-    async def read_more(
-        self,
-        path: str,
-        *,
-        answer: type[AnswerT],
-        params: Parameters,
-        additions: Mapping[str, Any],
-    ) -> AnswerT:
-        """Read with parameters that a service of the previous release may not know.
-
-        Such a service gives an answer without the additions.
-
-        Args:
-            path: The path.
-            answer: The type of the body.
-            params: Parameters that every release knows.
-            additions: Parameters that release 0.1.0 refuses.
-        """
-        try:
-            return await self.call("GET", path, answer=answer, params={**params, **additions})
-        except Unprocessable as error:
-            if not any(f"query.{name}" in error.detail for name in additions):
-                raise
-            return await self.call("GET", path, answer=answer, params=params)
 
     async def create(
         self, path: str, *, body: Contract, answer: type[AnswerT]

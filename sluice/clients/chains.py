@@ -54,9 +54,6 @@ class ChainsClient(QuotaCalls):
     ) -> ChainPage:
         """Return a page of chains, newest first.
 
-        A chain service of the previous release does not know ``template``, ``owner`` and ``meta``,
-        and returns all chains.
-
         Args:
             attention: Only chains that need attention.
             failures: Include the numbers of failed jobs.
@@ -74,19 +71,10 @@ class ChainsClient(QuotaCalls):
         return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
 
     async def chains_that_use(self, dataset: UUID, *, limit: int) -> ChainPage:
-        """Return the chains with a data set as their input or as a parameter, newest first.
-
-        A chain service of the previous release returns none that have it as a parameter.
-        """
-        page = await self.call(
+        """Return the chains with a data set as their input or as a parameter, newest first."""
+        return await self.call(
             "GET", f"{API}/chains", answer=ChainPage, params={"uses": dataset, "limit": limit}
         )
-        using = [
-            chain
-            for chain in page.chains
-            if any(held.uid == dataset and held.step is None for held in chain.datasets)
-        ]
-        return page.model_copy(update={"chains": using})
 
     async def delete_asset(self, uid: UUID) -> Dataset:
         """Delete the data set of an asset version that has been removed.
@@ -100,29 +88,16 @@ class ChainsClient(QuotaCalls):
         )
 
     async def known_chains(self, uids: Sequence[UUID]) -> list[Chain]:
-        """Return those of at most 100 chains that exist.
-
-        A chain service of the previous release only finds chains among the newest.
-        """
+        """Return those of at most 100 chains that exist."""
         if not uids:
             return []
-        page = await self.call(
-            "GET",
-            f"{API}/chains",
-            answer=ChainPage,
-            params={"uid": list(uids), "limit": len(uids)},
-        )
-        return [chain for chain in page.chains if chain.uid in uids]
+        params = {"uid": list(uids), "limit": len(uids)}
+        return (await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)).chains
 
     async def last_ended(self, *, limit: int) -> list[Chain]:
-        """Return the chains that ended last, the latest first.
-
-        A chain service of the previous release only finds chains among the newest.
-        """
-        page = await self.call(
-            "GET", f"{API}/chains", answer=ChainPage, params={"ended": True, "limit": limit}
-        )
-        return [chain for chain in page.chains if chain.ended_at is not None]
+        """Return the chains that ended last, the latest first."""
+        params = {"ended": True, "limit": limit}
+        return (await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)).chains
 
     async def chain(self, uid: UUID, *, failures: bool = False) -> Chain:
         """Return a chain; with ``failures``, with the numbers of failed jobs.
@@ -134,11 +109,7 @@ class ChainsClient(QuotaCalls):
         return await self.call("GET", f"{API}/chains/{uid}", answer=Chain, params=params)
 
     async def counts(self) -> ChainCounts:
-        """Return the numbers of running chains and of those that need attention.
-
-        Raises:
-            NotFound: The service is of the previous release.
-        """
+        """Return the numbers of running chains and of those that need attention."""
         return await self.call("GET", f"{API}/counts", answer=ChainCounts)
 
     async def acknowledge_chain(self, uid: UUID, asked: Acknowledge) -> Chain:
@@ -234,7 +205,7 @@ class ChainsClient(QuotaCalls):
             full: Include the number of killed jobs.
         """
         params = {
-            "chain": chain,  # release 0.1.0 does not know chain_uid
+            "chain_uid": chain,
             "state": state,
             "after": after,
             "limit": limit,

@@ -13,7 +13,7 @@ from sluice.clients.dms_storages import StorageCalls
 from sluice.clients.paging import MAX_FILES, each_file, each_known
 from sluice.clients.quotas import QuotaCalls
 from sluice.contracts.access.owners import Share
-from sluice.contracts.common.problems import ServiceError, Unprocessable
+from sluice.contracts.common.problems import ServiceError
 from sluice.contracts.common.states import DatasetState, DatasetType
 from sluice.contracts.data.append_only import Collected, CollectFiles, CutAnswer, CutSlice
 from sluice.contracts.data.append_only_list import AppendOnlyDataset, AppendOnlyList
@@ -82,14 +82,8 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
         return await self._datasets_of(uids, {})
 
     async def uploads_of(self, uids: Sequence[UUID]) -> list[Dataset]:
-        """Return data sets with the reasons why uploads cannot succeed.
-
-        A DMS of the previous release refuses the parameter. The reasons are then missing.
-        """
-        try:
-            return await self._datasets_of(uids, {"lost": True})
-        except Unprocessable:
-            return await self._datasets_of(uids, {})
+        """Return data sets with the reasons why uploads cannot succeed."""
+        return await self._datasets_of(uids, {"lost": True})
 
     async def _datasets_of(self, uids: Sequence[UUID], told: dict[str, bool]) -> list[Dataset]:
         path = f"{API}/datasets"
@@ -112,10 +106,7 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
         return next((dataset for dataset in called if dataset.name == name), None)
 
     async def datasets_called(self, name: str) -> list[Dataset]:
-        """Return the data set with this name, or the chain outputs that carry the name for people.
-
-        A DMS of the previous release does not find such outputs.
-        """
+        """Return the data set with this name, or the outputs that have it as their output name."""
         return (
             await self.call("GET", f"{API}/datasets", answer=DatasetPage, params={"name": name})
         ).datasets
@@ -130,7 +121,7 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
     ) -> DatasetPage:
         """Return a page of closed data sets in order of closing.
 
-        The ``cursor`` of the page is the ``after`` of the next call.
+        The ``after`` of the page is the ``after`` of the next call.
         """
         params = {"after": after, "type": type, "timestamp": _text(timestamp), "limit": limit}
         return await self.call("GET", f"{API}/datasets", answer=DatasetPage, params=params)
@@ -243,8 +234,7 @@ class DmsClient(StorageCalls, RunCalls, PieceCalls, QuotaCalls):
     ) -> Collected:
         """Add the files of a data set to an append-only data set, once for any number of calls.
 
-        ``made_of`` is the input of the chain that wrote the files. A DMS of the previous release
-        ignores it.
+        ``made_of`` is the input of the chain that wrote the files.
         """
         path = f"{API}/datasets/{uid}/collect"
         return await self.call(

@@ -26,8 +26,6 @@ class StorageCalls(ServiceClient):
     ) -> list[Storage]:
         """Return the storages that get new data sets, the one with the most free space first.
 
-        The previous release neither returns disabled storages nor measures them.
-
         Args:
             type: Only storages of this type.
             everything: Include disabled storages.

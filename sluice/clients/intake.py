@@ -28,30 +28,18 @@ class IntakeClient(ServiceClient):
         )
 
     async def why_chain_waits(self, dataset: UUID) -> str | None:
-        """Return why the chain of a data set waits, or None if none does.
-
-        Raises:
-            NotFound: The service is of the previous release.
-        """
+        """Return why the chain of a data set waits, or None if none does."""
         path, params = f"{API}/handovers", {"dataset_uid": dataset}
         return (await self.call("GET", path, params=params, answer=WaitingHandover)).reason
 
     async def schedule(self, template: str) -> ScheduleState | None:
-        """Return the state of a template's schedule, or None if it has none or is not yet known.
-
-        Raises:
-            NotFound: The service is of the previous release.
-        """
+        """Return the state of a template's schedule, or None if it has none or is not yet known."""
         path, params = f"{API}/schedules", {"template": template}
         found = (await self.call("GET", path, params=params, answer=ScheduleList)).schedules
         return found[0] if found else None
 
     async def generations(self) -> int:
-        """Return the maximum number of generations of chains in a trigger cycle.
-
-        Raises:
-            NotFound: The service is of the previous release.
-        """
+        """Return the maximum number of generations of chains in a trigger cycle."""
         return (await self.call("GET", f"{API}/generations", answer=TriggerDepth)).most
 
     async def ties(self) -> TieList:

@@ -30,6 +30,5 @@ async def each_known(
     found: list[Dataset] = []
     for start in range(0, len(uids), UIDS):
         asked = uids[start : start + UIDS]
-        # An older release ignores the filter and returns other data sets.
-        found += [dataset for dataset in (await ask(asked)).datasets if dataset.uid in asked]
+        found += (await ask(asked)).datasets
     return found

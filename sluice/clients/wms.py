@@ -78,8 +78,7 @@ class WmsClient(HumanTaskCalls, JobCalls, QuotaCalls):
             uids: The tasks.
             state: Only tasks in this state.
             limit: The maximum number of tasks.
-            troubled: Only running tasks with failed or quarantined jobs. The previous release
-                ignores it.
+            troubled: Only running tasks with failed or quarantined jobs.
             full: As in ``task``.
         """
         params = {
@@ -94,38 +93,23 @@ class WmsClient(HumanTaskCalls, JobCalls, QuotaCalls):
     async def counts(self, *, troubled: bool = False) -> WorkCounts:
         """Return the numbers of tasks and jobs at one moment.
 
-        ``troubled`` includes the number of troubled tasks, which the previous release omits.
-
-        Raises:
-            NotFound: The service is of an older release.
+        ``troubled`` includes the number of troubled tasks.
         """
         return await self.call(
             "GET", f"{API}/counts", answer=WorkCounts, params={"troubled": troubled or None}
         )
 
     async def unschedulable(self, *, limit: int | None = None) -> UnschedulableList:
-        """Return tasks whose jobs fit no node.
-
-        Raises:
-            NotFound: The service is of the previous release.
-        """
+        """Return tasks whose jobs fit no node."""
         path, params = f"{API}/unschedulable", {"limit": limit}
         return await self.call("GET", path, answer=UnschedulableList, params=params)
 
     async def room_waits(self) -> RoomWaitList:
-        """Return the storages whose free space jobs wait for.
-
-        Raises:
-            NotFound: The service is of the previous release.
-        """
+        """Return the storages whose free space jobs wait for."""
         return await self.call("GET", f"{API}/room-waits", answer=RoomWaitList)
 
     async def boost(self, wanted: Boosts) -> Boosted:
-        """Set all tasks whose ranks are raised for now.
-
-        Raises:
-            NotFound: The service is of the previous release.
-        """
+        """Set all tasks whose ranks are raised for now."""
         return await self.call("PUT", f"{API}/boosts", body=wanted, answer=Boosted)
 
     async def retry_job(self, job_id: int) -> Job:
@@ -141,8 +125,6 @@ class WmsClient(HumanTaskCalls, JobCalls, QuotaCalls):
         """Return pilots, active ones first.
 
         ``attention`` selects lost pilots that nobody has acknowledged and that did not start again.
-        A WMS of the previous release ignores both parameters and returns all pilots, without
-        ``total``.
         """
         params = {"attention": attention or None, "limit": limit}
         return await self.call("GET", f"{API}/pilots", answer=PilotList, params=params)
@@ -200,11 +182,7 @@ class WmsClient(HumanTaskCalls, JobCalls, QuotaCalls):
         await self.call("POST", f"{API}/pilots/{uid}/acknowledge", body=asked)
 
     async def steps(self) -> StepList:
-        """Return the steps over all chains.
-
-        Raises:
-            NotFound: The service is of the previous release.
-        """
+        """Return the steps over all chains."""
         return await self.call("GET", f"{API}/steps", answer=StepList)
 
     async def prioritise_step(self, new: RankStep) -> StepList:
@@ -262,11 +240,7 @@ class WmsClient(HumanTaskCalls, JobCalls, QuotaCalls):
         template: str | None = None,
         since: datetime | None = None,
     ) -> WorkTimes:
-        """Return the times of chains, or of tasks (of a template) that began since a time.
-
-        Raises:
-            NotFound: The service is of the previous release.
-        """
+        """Return the times of chains, or of tasks (of a template) that began since a time."""
         params = {
             "chain_uid": list(chains),
             "template": template,

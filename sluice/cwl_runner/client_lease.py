@@ -110,8 +110,7 @@ class ClientLease:
     def _renew(self) -> None:
         """Renew the lease; stop if the system refuses it.
 
-        A system of the previous release has no leases. An expired lease has ended the work, which
-        the command notices by itself.
+        An expired lease has ended the work, which the command notices by itself.
         """
         with self._lock:
             try:

@@ -16,7 +16,7 @@ from sluice.network.proxies import (
     proxy_for,
     without_password,
 )
-from sluice.old_release import is_unknown_route, too_old_text
+from sluice.network.unknown_routes import is_unknown_route, too_old_text
 from sluice.text.os_errors import reason_of
 
 _TIMEOUT = 60.0

@@ -318,7 +318,7 @@ class RunnerSession:
                 outputs = self._fetched(file) if file["seq"] in batch.keys else None
                 if outputs is not None:
                     found.append(InvocationResult(batch.keys.pop(file["seq"]), outputs))
-            after = page.get("after", page.get("next"))  # "next": release 0.1.0
+            after = page["after"]
             if after is None:
                 return
 

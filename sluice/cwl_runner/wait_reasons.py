@@ -4,7 +4,7 @@ import sys
 import time
 from collections.abc import Iterable
 
-from sluice.cwl_runner.rest import RequestRefusedError, Rest
+from sluice.cwl_runner.rest import Rest
 from sluice.scheduling.stalled_steps import LONG_WAIT, is_stalled, reason_in
 
 _NOT_FOUND = 404
@@ -42,7 +42,7 @@ class RunWaits:
             return
         self.begin()
         for chain in chains:
-            for task in self._rest.get("/tasks", chain=chain)["tasks"]:
+            for task in self._rest.get("/tasks", chain_uid=chain)["tasks"]:
                 jobs = task["jobs"]
                 if jobs is not None and is_stalled(
                     ready=jobs["ready"], leased=jobs["leased"], running=jobs["running"]
@@ -55,12 +55,7 @@ class RunWaits:
             return
         if (refusal := self._refusal()) is not None:
             raise InvocationNeverFits(refusal)
-        try:
-            outlook = self._rest.get(f"/tasks/{task}/outlook")
-        except RequestRefusedError as error:
-            if error.status != _NOT_FOUND:
-                raise
-            return  # the system is of the previous release
+        outlook = self._rest.get(f"/tasks/{task}/outlook")
         if outlook["never"]:
             raise InvocationNeverFits(
                 f"{outlook['reason']}; with --wait it would wait for one that does"

@@ -31,7 +31,7 @@ class Readiness:
 
     @property
     def pilots(self) -> dict[str, str]:
-        """Return the states of the pilots. A system of the previous release reports none."""
+        """Return the states of the pilots."""
         return dict(self.parts.get(PILOTS, {}))
 
     @property

@@ -258,11 +258,7 @@ def how_many(
 
 
 def is_suitable(gpu: Gpu, needs: GpuNeeds) -> bool:
-    """Return whether a GPU meets the needs.
-
-    Pilots of the previous release do not describe their GPUs, and give a job a whole one. Such GPUs
-    meet all needs.
-    """
+    """Return whether a GPU meets the needs."""
     return all(demand.is_met(gpu, needs) for demand in _DEMANDS)
 
 

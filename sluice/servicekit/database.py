@@ -117,8 +117,7 @@ class Transaction:
     def send(self, destination: str, data: Contract, *, subject: Any = None, **ids: Any) -> None:
         """Queue a message for sending after the commit.
 
-        Fields with their default value are left out, because a receiver of the previous release may
-        not know them.
+        Fields with their default value are left out.
 
         Args:
             destination: The message type, which is also the name of a queue or an event.

@@ -13,9 +13,6 @@ from sluice.contracts.access.services import SERVICES, CallingService
 from sluice.servicekit.access.principal import ANYBODY, ServiceCaller, set_principal
 from sluice.servicekit.web.known_queries import query_parameters
 
-#: Names of the previous release, by route: services still read them, and no document has them.
-OLD_NAMES = {"GET /api/v1/tasks": {"chain"}}
-
 
 @pytest.mark.parametrize("service", SERVICES)
 async def test_every_service_refuses_unknown_query_parameters(service: str) -> None:
@@ -50,8 +47,7 @@ def test_openapi_document_has_every_query_parameter_of_a_route(service: str) -> 
         for method in route.methods or ():
             told = paths[route.path][method.lower()].get("parameters", [])
             names = {each["name"] for each in told if each["in"] == "query"}
-            renamed = OLD_NAMES.get(f"{method} {route.path}", set())
-            assert names == query_parameters(route) - renamed, f"{method} {route.path}"
+            assert names == query_parameters(route), f"{method} {route.path}"
 
 
 async def _ask(service: str, principal: Any, path: str) -> httpx.Response:

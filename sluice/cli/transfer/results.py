@@ -16,7 +16,6 @@ from sluice.cli.transfer.output_bundles import unpack_output
 from sluice.cli.transfer.output_folder import FilesExist
 from sluice.contracts.chains.chains import Chain, ChainOutput
 from sluice.contracts.common.naming import delivered_name, own_name
-from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import EntryKind
 from sluice.contracts.data.datasets import Dataset, File
 from sluice.contracts.data.partial import PartialOutputs
@@ -104,24 +103,7 @@ async def fetch_results(
 
 
 async def _outputs(connection: Connection, chain: Chain) -> list[ChainOutput]:
-    try:
-        return (await connection.operator.outputs(chain.uid)).outputs
-    except NotFound:
-        # The previous release does not list outputs, but its templates do.
-        template = await connection.operator.template(
-            chain.template, version=chain.template_version
-        )
-    written = {(dataset.step, dataset.port): dataset.uid for dataset in chain.datasets}
-    return [
-        ChainOutput(
-            name=output.name,
-            kind=output.kind,
-            single=output.single,
-            dataset=await connection.operator.dataset(uid),
-        )
-        for output in template.plan.outputs
-        if (uid := written.get((output.step, output.port))) is not None
-    ]
+    return (await connection.operator.outputs(chain.uid)).outputs
 
 
 async def fetch_dataset(

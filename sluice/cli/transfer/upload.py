@@ -96,13 +96,8 @@ async def upload_files(
 async def _make_dataset(
     connection: Connection, dataset: NewDataset, folder: str
 ) -> tuple[Dataset, bool]:
-    """Register a data set as a copy, or without this mark at a DMS of the previous release."""
-    new = dataset.model_copy(update={"url": folder})
-    try:
-        return await connection.dms.make_dataset(new.model_copy(update={"copied": True}))
-    except Unprocessable as error:
-        if "copied" not in str(error) and not any("copied" in str(one) for one in error.findings):
-            raise
+    """Register a data set as a copy."""
+    new = dataset.model_copy(update={"url": folder, "copied": True})
     return await connection.dms.make_dataset(new)
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from sluice.cli.connection import Connection
 from sluice.contracts.chains.chains import Chain, ChainTask
-from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import ChainState, StepState
 from sluice.embedded.readiness import read_pilots_down, read_refusal
 from sluice.scheduling.stalled_steps import LONG_WAIT, is_stalled, reason_in
@@ -81,10 +80,7 @@ class ChainWaits:
         refusal = await asyncio.to_thread(read_refusal, self._connection.url)
         if refusal is not None:
             raise StepNeverFits(task.step, refusal)
-        try:
-            outlook = await self._connection.operator.outlook(task.task_uid)
-        except NotFound:  # the previous release cannot tell
-            return
+        outlook = await self._connection.operator.outlook(task.task_uid)
         if outlook.never:
             raise StepNeverFits(task.step, outlook.reason)
 

@@ -1,10 +1,9 @@
 """Calls to the operator service about chains."""
 
-from collections.abc import Mapping
 from typing import Any, Unpack
 from uuid import UUID
 
-from sluice.clients.base import API, AnswerT, ServiceClient
+from sluice.clients.base import API, ServiceClient
 from sluice.clients.chain_filters import ChainFilters
 from sluice.contracts.chains.chains import (
     Chain,
@@ -77,19 +76,13 @@ class ChainCalls(ServiceClient):
         **filters: Unpack[ChainFilters],
     ) -> ChainPage:
         """Return a page of chains, newest first. ``name`` is the name of their input."""
-        params = {**filters, "name": name, "after": after, "limit": limit}
-        return await self._with_failures(f"{API}/chains", ChainPage, params)
+        params = {**filters, "name": name, "after": after, "limit": limit, "failures": True}
+        return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
 
     async def chain(self, uid: UUID) -> Chain:
-        """Return a chain with the numbers of failed jobs, if the service knows them."""
-        return await self._with_failures(f"{API}/chains/{uid}", Chain, {})
-
-    async def _with_failures(
-        self, path: str, answer: type[AnswerT], params: Mapping[str, Any]
-    ) -> AnswerT:
-        """Ask for the numbers of failed jobs, too, if the service knows them."""
-        return await self.read_more(
-            path, answer=answer, params=params, additions={"failures": True}
+        """Return a chain with the numbers of failed jobs."""
+        return await self.call(
+            "GET", f"{API}/chains/{uid}", answer=Chain, params={"failures": True}
         )
 
     async def outputs(self, uid: UUID) -> ChainOutputs:

@@ -76,7 +76,7 @@ class DatasetCalls(ServiceClient):
         """Return what a data set waits for.
 
         Raises:
-            NotFound: There is no such data set, or the service is of the previous release.
+            NotFound: There is no such data set.
         """
         return await self.call("GET", f"{API}/datasets/{uid}/status", answer=DatasetStatus)
 

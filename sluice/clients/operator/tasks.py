@@ -37,27 +37,26 @@ class TaskCalls(JobCalls):
             full: Include the number of killed jobs.
         """
         params = {
-            "chain": chain,  # release 0.1.0 does not know chain_uid
+            "chain_uid": chain,
             "state": state,
             "after": after,
             "limit": limit,
+            "paged": paged or None,
+            "full": full or None,
         }
-        additions = {"paged": paged or None, "full": full or None}
-        return await self.read_more(
-            f"{API}/tasks", answer=ChainTaskList, params=params, additions=additions
-        )
+        return await self.call("GET", f"{API}/tasks", answer=ChainTaskList, params=params)
 
     async def task(self, uid: UUID, *, full: bool = False) -> ChainTask:
         """Return a task. ``full`` is as in ``tasks``."""
-        return await self.read_more(
-            f"{API}/tasks/{uid}", answer=ChainTask, params={}, additions={"full": full or None}
+        return await self.call(
+            "GET", f"{API}/tasks/{uid}", answer=ChainTask, params={"full": full or None}
         )
 
     async def outlook(self, uid: UUID) -> Schedulability:
         """Return whether the jobs of a task will ever find a node.
 
         Raises:
-            NotFound: There is no such task, or the service is of an older release.
+            NotFound: There is no such task.
         """
         return await self.call("GET", f"{API}/tasks/{uid}/outlook", answer=Schedulability)
 

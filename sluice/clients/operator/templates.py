@@ -77,12 +77,8 @@ class TemplateCalls(ServiceClient):
 
         ``disabled`` includes disabled templates. ``every_version`` returns all versions.
         """
-        return await self.read_more(
-            f"{API}/templates",
-            answer=TemplateList,
-            params={"all": every_version or None},
-            additions={"disabled": disabled or None},
-        )
+        params = {"all": every_version or None, "disabled": disabled or None}
+        return await self.call("GET", f"{API}/templates", answer=TemplateList, params=params)
 
     async def template(self, name: str, *, version: int | None = None) -> Template:
         """Return a template with its text.

@@ -1,23 +1,18 @@
 """Owners of objects: the person who created an object, and the group that it belongs to."""
 
-import operator
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from sluice.contracts.common.base import Contract, absent
+from sluice.contracts.common.base import Contract
 from sluice.contracts.common.wording import StringRule
 
 #: The group that everybody is in, even without an account.
 EVERYONE = "everyone"
 #: Maximum number of groups of a person, and of groups that an object is shared with.
 MAX_GROUPS = 50
-
-
-def _everyones(group: object) -> bool:
-    return group == EVERYONE
 
 
 GroupName = Annotated[
@@ -42,22 +37,18 @@ def _each_once(names: list[str]) -> list[str]:
 
 GroupNames = Annotated[list[GroupName], Field(max_length=MAX_GROUPS), AfterValidator(_each_once)]
 
-#: Fields without information are left out, because the previous release does not know them.
 Owner = Annotated[
     str | None,
     Field(
         max_length=200,
-        exclude_if=absent,
         description="The person who created it. Only services may set it for others.",
     ),
 ]
 OwnerGroup = Annotated[
     GroupName,
-    Field(exclude_if=_everyones, description="The group whose members see and change it."),
+    Field(description="The group whose members see and change it."),
 ]
-SharedWith = Annotated[
-    GroupNames, Field(exclude_if=operator.not_, description="Other groups whose members see it.")
-]
+SharedWith = Annotated[GroupNames, Field(description="Other groups whose members see it.")]
 
 
 class Share(Contract):

@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from sluice.contracts.access.owners import EVERYONE, GroupName, OwnerGroup
-from sluice.contracts.common.base import Contract, Timestamp, absent
+from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.common.wording import StringRule, in_words
 
 #: Most bytes of a value in UTF-8.
@@ -115,7 +115,7 @@ class SecretRef(Contract):
     """
 
     name: SecretName
-    version: Annotated[int, Field(ge=1)] | None = Field(default=None, exclude_if=absent)
+    version: Annotated[int, Field(ge=1)] | None = None
 
     def __str__(self) -> str:
         return f"{SCHEME}{self.name}" + (
@@ -138,7 +138,7 @@ class NewSecret(SecretContract):
     name: SecretName
     value: SecretText
     templates: TemplateGlobs | None = None
-    group: Annotated[GroupName | None, Field(exclude_if=absent)] = None
+    group: GroupName | None = None
 
 
 class SecretVersion(Contract):
@@ -183,7 +183,7 @@ class Secret(Contract):
 
     name: str
     versions: list[SecretVersion]
-    refused: Annotated[str | None, Field(exclude_if=absent)] = None
+    refused: str | None = None
 
     @property
     def newest(self) -> SecretVersion:

@@ -5,9 +5,9 @@ from enum import StrEnum
 from typing import Annotated
 from uuid import UUID
 
-from pydantic import Field, StringConstraints
+from pydantic import StringConstraints
 
-from sluice.contracts.common.base import Contract, Timestamp, absent
+from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.wording import StringRule
 
@@ -66,7 +66,7 @@ class WorkCounts(Contract):
     waiting: int
     held: int
     slots: int
-    troubled: int | None = Field(default=None, exclude_if=absent)
+    troubled: int | None = None
 
 
 class NoticeSeverity(StrEnum):
@@ -94,11 +94,11 @@ class Notice(Contract):
 
     text: str
     severity: NoticeSeverity
-    id: str | None = Field(default=None, exclude_if=absent)
-    since: Timestamp | None = Field(default=None, exclude_if=absent)
-    chain_uid: UUID | None = Field(default=None, exclude_if=absent)
-    task_uid: UUID | None = Field(default=None, exclude_if=absent)
-    page: str | None = Field(default=None, exclude_if=absent)
+    id: str | None = None
+    since: Timestamp | None = None
+    chain_uid: UUID | None = None
+    task_uid: UUID | None = None
+    page: str | None = None
 
     @staticmethod
     def subject_of(notice: str) -> tuple[Subject, UUID] | None:

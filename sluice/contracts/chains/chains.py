@@ -1,8 +1,7 @@
 """Requests and answers of the chain service, and of the watcher beside it."""
 
-import operator
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from pydantic import ConfigDict, Field
@@ -10,9 +9,8 @@ from pydantic import ConfigDict, Field
 from sluice.contracts.access.owners import EVERYONE, Owner, OwnerGroup
 from sluice.contracts.access.secrets import SecretRef
 from sluice.contracts.chains.attention import Acknowledgement
-from sluice.contracts.common.base import Contract, Name, Timestamp, absent
+from sluice.contracts.common.base import Contract, Name, Timestamp
 from sluice.contracts.common.bounds import NewParams, NewText
-from sluice.contracts.common.renamed import ContractWithOldNames
 from sluice.contracts.common.states import (
     ChainDatasetStatus,
     ChainState,
@@ -48,14 +46,14 @@ class FileValue(Contract):
     kind: Literal["File", "Directory"] = Field(alias="class")
     dataset: UUID
     retention: Literal["delete", "keep"] = "keep"
-    asset: Annotated[str | None, Field(exclude_if=absent)] = None
+    asset: str | None = None
 
 
 #: Left out where it adds nothing, as the release before does not know it.
-ChainRank = Annotated[float, Field(ge=0.0, le=MAX_RANK, exclude_if=operator.not_)]
+ChainRank = Annotated[float, Field(ge=0.0, le=MAX_RANK)]
 
 
-class NewChain(ContractWithOldNames):
+class NewChain(Contract):
     """Requests a chain of a data set and a template (``POST /datasets``).
 
     There is one chain for a data set, template version, group and the values of parameters that are
@@ -63,10 +61,6 @@ class NewChain(ContractWithOldNames):
     its steps.
 
     """
-
-    old_names: ClassVar = {"template": "template_name"}
-    #: A chain service of the release before may answer it.
-    always_old_names: ClassVar = True
 
     dataset: Dataset
     template_id: UUID
@@ -93,9 +87,9 @@ class RequestChain(Contract):
 
     """
 
-    dataset_uid: Annotated[UUID | None, Field(exclude_if=absent)] = None
+    dataset_uid: UUID | None = None
     template: Name
-    run_template: Annotated[UUID | None, Field(exclude_if=absent)] = None
+    run_template: UUID | None = None
     params: NewParams = Field(default_factory=dict)
     rank: ChainRank = 0.0
 
@@ -119,7 +113,7 @@ class RerunChain(Contract):
     from_step: NewText | None = None
     failed_only: bool = False
     params: NewParams = Field(default_factory=dict)
-    key: UUID | None = Field(default=None, exclude_if=absent)
+    key: UUID | None = None
 
 
 class RerunStep(Contract):
@@ -150,7 +144,7 @@ class RerunPlan(Contract):
     missing: list[str]
 
 
-class ChainDataset(ContractWithOldNames):
+class ChainDataset(Contract):
     """A data set of a chain.
 
     Attributes:
@@ -162,8 +156,6 @@ class ChainDataset(ContractWithOldNames):
         state: Its state in the chain.
 
     """
-
-    old_names: ClassVar = {"state": "status"}
 
     uid: UUID
     name: str
@@ -229,11 +221,11 @@ class ChainStep(Contract):
     #: Why it failed or was canceled, in one sentence.
     reason: str = ""
     #: Jobs that failed. Told where it is asked for.
-    failed_jobs: Annotated[int, Field(exclude_if=operator.not_)] = 0
+    failed_jobs: int = 0
     #: The chain whose task did it: its data sets were taken over.
-    taken_from: UUID | None = Field(default=None, exclude_if=absent)
+    taken_from: UUID | None = None
     #: The chain from whose task outputs of finished jobs are taken over.
-    jobs_from: UUID | None = Field(default=None, exclude_if=absent)
+    jobs_from: UUID | None = None
 
     @property
     def outcome(self) -> str:
@@ -241,7 +233,7 @@ class ChainStep(Contract):
         return outcome_of(self.state, failed_jobs=self.failed_jobs)
 
 
-class Chain(ContractWithOldNames):
+class Chain(Contract):
     """A chain.
 
     Attributes:
@@ -253,8 +245,6 @@ class Chain(ContractWithOldNames):
 
     """
 
-    old_names: ClassVar = {"template": "template_name"}
-
     uid: UUID
     state: ChainState
     template_id: UUID
@@ -264,28 +254,24 @@ class Chain(ContractWithOldNames):
     dataset_name: str
     params: dict[str, Any]
     #: Parameters whose values are secrets, of these versions.
-    secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
-        default_factory=dict
-    )
+    secrets: dict[str, SecretRef] = Field(default_factory=dict)
     created_at: Timestamp
     ended_at: Timestamp | None = None
     reason: str = ""
-    rerun_of: UUID | None = Field(default=None, exclude_if=absent)
+    rerun_of: UUID | None = None
     #: Added to those of its steps.
-    rank: Annotated[float, Field(exclude_if=operator.not_)] = 0.0
-    acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
+    rank: float = 0.0
+    acknowledged: Acknowledgement | None = None
     #: Jobs that failed; in the list of finished chains that need attention, those whose inputs stay
     #: until somebody decides. Told there, and where it is asked for.
-    failed_jobs: Annotated[int, Field(exclude_if=operator.not_)] = 0
+    failed_jobs: int = 0
     #: Somebody had its data deleted. Data that other chains need stay until these have ended.
-    discarded: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    discarded: bool = False
     owner: Owner = None
     group: OwnerGroup = EVERYONE
     steps: list[ChainStep]
     datasets: list[ChainDataset]
-    collected: Annotated[list[ChainCollection], Field(exclude_if=operator.not_)] = Field(
-        default_factory=list
-    )
+    collected: list[ChainCollection] = Field(default_factory=list)
 
     @property
     def outcome(self) -> str:
@@ -309,10 +295,8 @@ class ChainOutputs(Contract):
     outputs: list[ChainOutput]
 
 
-class ChainPage(ContractWithOldNames):
+class ChainPage(Contract):
     """A page of chains, newest first. ``after`` is None on the last page."""
-
-    old_names: ClassVar = {"after": "next"}
 
     chains: list[Chain]
     after: str | None
@@ -364,10 +348,8 @@ class WatchList(Contract):
     tasks: list[Watched]
 
 
-class ChainTask(ContractWithOldNames):
+class ChainTask(Contract):
     """A row of the operator's list of tasks."""
-
-    old_names: ClassVar = {"task_uid": "task_id", "template": "template_name", "state": "status"}
 
     task_uid: UUID
     chain_uid: UUID
@@ -387,4 +369,4 @@ class ChainTaskList(Contract):
     """
 
     tasks: list[ChainTask]
-    after: str | None = Field(default=None, exclude_if=absent)
+    after: str | None = None

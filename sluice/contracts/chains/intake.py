@@ -1,11 +1,10 @@
 """Requests and answers of the intake, which matches closed data sets with templates."""
 
-from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field
 
-from sluice.contracts.common.base import Contract, Timestamp, absent
+from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.data.datasets import Dataset
 
@@ -33,10 +32,10 @@ class Unmatched(Contract):
     findings: list[Finding] = Field(default_factory=list)
     since: Timestamp
     #: The data set at the time of the decision. None if an earlier release decided.
-    dataset: Annotated[Dataset | None, Field(exclude_if=absent)] = None
+    dataset: Dataset | None = None
     #: The objections of the current templates, first those of templates that would take the data
     #: set. Only the operator service fills this field.
-    objections: Annotated[list[Objection] | None, Field(exclude_if=absent)] = None
+    objections: list[Objection] | None = None
 
 
 class UnmatchedList(Contract):
@@ -46,7 +45,7 @@ class UnmatchedList(Contract):
     """
 
     datasets: list[Unmatched]
-    total: Annotated[int | None, Field(exclude_if=absent)] = None
+    total: int | None = None
 
 
 class WaitingHandover(Contract):

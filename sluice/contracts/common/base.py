@@ -107,14 +107,6 @@ Checksum = Annotated[
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
-def absent(value: object) -> bool:
-    """Return whether a field has no value and is left out.
-
-    Without the field, the release before this one can read the answer (ADR 5).
-    """
-    return value is None
-
-
 class Contract(BaseModel):
     """An immutable model that refuses unknown fields.
 

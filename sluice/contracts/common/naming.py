@@ -141,8 +141,7 @@ def own_name(name: str) -> str:
     if not own.startswith(_ESCAPE):
         return own
     undone = _ESCAPED.sub(lambda found: chr(int(found[1], 16)), own.removeprefix(_ESCAPE))
-    # Pilots of the previous release do not escape names that begin with "=".
-    # Such a name is returned as it is.
+    # A name that only looks escaped is returned as it is.
     return undone if _named(made["start"], undone) == name else own
 
 

@@ -1,13 +1,12 @@
 """Append-only data sets, the triggers that start templates on them, and their slices."""
 
-import operator
 from typing import Annotated, Literal
 from uuid import UUID
 
 from pydantic import Field, StringConstraints
 
 from sluice.contracts.access.owners import EVERYONE, OwnerGroup
-from sluice.contracts.common.base import Contract, Timestamp, absent
+from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.common.wording import StringRule
 
 #: The name of an append-only data set. It is part of the names of slices, so it is shorter than
@@ -53,9 +52,9 @@ class GrowthTrigger(Contract):
         all: The slice has all files, not only the new ones.
     """
 
-    files: Annotated[int, Field(ge=1), Field(exclude_if=absent)] | None = None
-    hours: Annotated[float, Field(gt=0, le=100_000), Field(exclude_if=absent)] | None = None
-    all: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    files: Annotated[int, Field(ge=1)] | None = None
+    hours: Annotated[float, Field(gt=0, le=100_000)] | None = None
+    all: bool = False
 
 
 class Trigger(Contract):
@@ -67,8 +66,8 @@ class Trigger(Contract):
         zone: The time zone of the schedule.
     """
 
-    every: Annotated[GrowthTrigger | None, Field(exclude_if=absent)] = None
-    schedule: Annotated[str | None, Field(exclude_if=absent)] = None
+    every: GrowthTrigger | None = None
+    schedule: str | None = None
     zone: str = "UTC"
 
 
@@ -155,7 +154,7 @@ class SliceConsumer(Contract):
     slices: int
     last_at: Timestamp
     last: UUID
-    generation: Annotated[int, Field(exclude_if=operator.not_)] = 0
+    generation: int = 0
 
 
 class ScheduleState(Contract):
@@ -168,7 +167,7 @@ class ScheduleState(Contract):
     """
 
     template: str
-    last_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
+    last_at: Timestamp | None = None
     outcome: str = ""
 
 
@@ -208,9 +207,9 @@ class TriggerDataset(Contract):
     files: int
     new: int
     slices: int
-    last_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
-    last: Annotated[UUID | None, Field(exclude_if=absent)] = None
-    held: Annotated[str | None, Field(exclude_if=absent)] = None
+    last_at: Timestamp | None = None
+    last: UUID | None = None
+    held: str | None = None
 
 
 class TemplateTrigger(Contract):
@@ -227,7 +226,7 @@ class TemplateTrigger(Contract):
 
     kind: Literal["growth", "schedule"]
     words: str
-    next_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
-    last_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
-    outcome: Annotated[str, Field(exclude_if=operator.not_)] = ""
+    next_at: Timestamp | None = None
+    last_at: Timestamp | None = None
+    outcome: str = ""
     sets: list[TriggerDataset] = Field(default_factory=list)

@@ -1,10 +1,5 @@
 """The list of append-only data sets and of the templates that take slices of them."""
 
-from operator import not_
-from typing import Annotated
-
-from pydantic import Field
-
 from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.data.append_only import SliceConsumer
 from sluice.contracts.data.datasets import Dataset
@@ -25,7 +20,7 @@ class AppendOnlyDataset(Contract):
     dataset: Dataset
     since: Timestamp
     readers: list[SliceConsumer]
-    generation: Annotated[int, Field(exclude_if=not_)] = 0
+    generation: int = 0
 
     def reader(self, name: str) -> SliceConsumer | None:
         """Return the template of this name, or None."""

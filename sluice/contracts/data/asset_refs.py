@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 from pydantic import AfterValidator, Field, StringConstraints
 
-from sluice.contracts.common.base import Contract, absent
+from sluice.contracts.common.base import Contract
 from sluice.contracts.common.plain_paths import stays_inside
 from sluice.contracts.common.wording import StringRule, in_words
 from sluice.text.visible_text import quoted
@@ -63,9 +63,7 @@ class AssetRef(Contract):
     """
 
     name: AssetName
-    version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = Field(
-        default=None, exclude_if=absent
-    )
+    version: Annotated[int, Field(ge=1, le=2**31 - 1)] | None = None
 
     def __str__(self) -> str:
         return SCHEME + self.short

@@ -5,7 +5,6 @@ A version is a set of files. The same files are the same version.
 
 import hashlib
 import json
-import operator
 from collections.abc import Iterable
 from typing import Annotated
 from uuid import UUID
@@ -14,7 +13,7 @@ from pydantic import AfterValidator, Field
 
 from sluice.contracts.access.owners import GroupName
 from sluice.contracts.chains.chains import Chain
-from sluice.contracts.common.base import Checksum, Contract, FileName, Metadata, Timestamp, absent
+from sluice.contracts.common.base import Checksum, Contract, FileName, Metadata, Timestamp
 from sluice.contracts.common.bounds import NewFileName, require_short_name
 from sluice.contracts.common.problems import Conflict
 from sluice.contracts.common.wording import in_words
@@ -66,7 +65,7 @@ class NewAssetFile(Contract):
 
     path: AssetPath
     size: Annotated[int, Field(ge=0)]
-    checksum: Annotated[Checksum | None, Field(exclude_if=absent)] = None
+    checksum: Checksum | None = None
 
 
 def _apart(files: list[NewAssetFile]) -> list[NewAssetFile]:
@@ -99,8 +98,8 @@ class NewAsset(Contract):
         list[NewAssetFile], Field(min_length=1, max_length=MAX_FILES), AfterValidator(_apart)
     ]
     note: Annotated[str, Field(max_length=500)] = ""
-    check: Annotated[AssetCheck | None, Field(exclude_if=absent)] = None
-    group: Annotated[GroupName | None, Field(exclude_if=absent)] = None
+    check: AssetCheck | None = None
+    group: GroupName | None = None
 
 
 class AssetVersion(Contract):
@@ -117,10 +116,10 @@ class AssetVersion(Contract):
     dataset_uid: UUID
     files: list[AssetFile]
     note: str = ""
-    check: Annotated[AssetCheck | None, Field(exclude_if=absent)] = None
+    check: AssetCheck | None = None
     created_at: Timestamp
-    removed_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
-    deleted_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
+    removed_at: Timestamp | None = None
+    deleted_at: Timestamp | None = None
 
     @property
     def size(self) -> int:
@@ -172,7 +171,7 @@ class AssetUse(Contract):
 
     version: AssetVersion
     chains: list[Chain]
-    more: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    more: bool = False
 
 
 class Asset(Contract):
@@ -238,7 +237,7 @@ class JoinPieces(Contract):
     name: NewFileName
     meta: Metadata = Field(default_factory=dict)
     size: Annotated[int, Field(ge=0)]
-    checksum: Annotated[Checksum | None, Field(exclude_if=absent)] = None
+    checksum: Checksum | None = None
 
 
 class JoinedFile(Contract):

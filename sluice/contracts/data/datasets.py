@@ -1,8 +1,7 @@
 """Requests and answers of the DMS: data sets, files, storages, periods, runs, frames."""
 
 from enum import StrEnum
-from operator import not_
-from typing import Annotated, ClassVar
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import AfterValidator, Field, ValidationInfo, field_validator
@@ -16,7 +15,6 @@ from sluice.contracts.common.base import (
     Name,
     StorageUrl,
     Timestamp,
-    absent,
 )
 from sluice.contracts.common.bounds import (
     MAX_ADDED,
@@ -29,7 +27,6 @@ from sluice.contracts.common.bounds import (
     require_short_name,
 )
 from sluice.contracts.common.problems import Unprocessable
-from sluice.contracts.common.renamed import ContractWithOldNames
 from sluice.contracts.common.states import DatasetState, DatasetType, StorageType
 from sluice.contracts.common.wording import in_words
 from sluice.contracts.data.append_only import SliceOf
@@ -56,13 +53,11 @@ class NewDataset(Contract):
     on_demand: bool = False
     #: Its files were copied to the storage, and whoever did it has the originals. Files of others
     #: are deleted after their chain only where the template says so itself.
-    copied: Annotated[bool, Field(exclude_if=not_)] = False
+    copied: bool = False
     #: Folder of the data set on its storage; none where files keep URLs of their own.
     url: NewUrl | None = None
     owner: Owner = None
-    group: Annotated[
-        GroupName | None, Field(exclude_if=absent, description="None: the owner's first.")
-    ] = None
+    group: Annotated[GroupName | None, Field(description="None: the owner's first.")] = None
 
     @field_validator("meta")
     @classmethod
@@ -105,7 +100,7 @@ class Dataset(Contract):
     period: Name | None = None
     run: int | None = None
     #: The conditions of its run, as they were when it was registered.
-    conditions: Annotated[Metadata, Field(exclude_if=not_)] = Field(default_factory=dict)
+    conditions: Metadata = Field(default_factory=dict)
     on_demand: bool = False
     url: StorageUrl | None = None
     #: Files registered so far, and their bytes.
@@ -113,11 +108,11 @@ class Dataset(Contract):
     bytes: int
     #: Of these files, those that are deleted already, since all steps that read them are done with
     #: them. Told where it is asked for.
-    released: Annotated[int, Field(exclude_if=not_)] = 0
+    released: int = 0
     #: Why its upload cannot succeed. Told where it is asked for.
-    lost: Annotated[str | None, Field(exclude_if=absent)] = None
+    lost: str | None = None
     #: Whoever registered it has the originals of its files. Told where it is asked for.
-    copied: Annotated[bool, Field(exclude_if=not_)] = False
+    copied: bool = False
     #: When it closed; of one that has not, when it was registered. The time that a list is asked
     #: for with `timestamp`: who remembers the newest and asks again gets every data set once, in
     #: order of closing.
@@ -128,9 +123,9 @@ class Dataset(Contract):
     shared_with: SharedWith = Field(default_factory=list)
     #: What chains call it whose outputs are collected in it: it grows, never closes, and is no
     #: chain's input.
-    standing: Annotated[str | None, Field(exclude_if=absent)] = None
+    standing: str | None = None
     #: Of which standing data set it is a slice, and for whom.
-    slice: Annotated[SliceOf | None, Field(exclude_if=absent)] = None
+    slice: SliceOf | None = None
 
     @property
     def usable(self) -> bool:
@@ -153,17 +148,15 @@ class DatasetStatus(Contract):
     #: upload or deletion does not go on: why. What follows "it waits for".
     waits_for: str | None
     #: Why the chain of a data set that a template takes has not begun (of the operator service).
-    chain_waits: Annotated[str | None, Field(exclude_if=absent)] = None
+    chain_waits: str | None = None
 
 
-class DatasetPage(ContractWithOldNames):
+class DatasetPage(Contract):
     """A page of data sets, with the ``after`` of the next request.
 
     A data set that closes between two requests is neither missed nor repeated.
 
     """
-
-    old_names: ClassVar = {"after": "cursor"}
 
     datasets: list[Dataset]
     after: str | None
@@ -187,7 +180,7 @@ class Stalled(Contract):
     halted: bool = False
     first: Dataset
     number: int
-    since: Timestamp | None = Field(default=None, exclude_if=absent)
+    since: Timestamp | None = None
 
 
 class StalledList(Contract):
@@ -210,7 +203,7 @@ class NewFile(Contract):
     origin: Metadata | None = None
     #: It was there, and is deleted already, since all steps that read it are done with it. Such
     #: files are listed where that is asked for.
-    released: Annotated[bool, Field(exclude_if=not_)] = False
+    released: bool = False
 
 
 def _small(files: list[NewFile]) -> list[NewFile]:
@@ -244,10 +237,8 @@ class File(NewFile):
     dataset_uid: UUID
 
 
-class FilePage(ContractWithOldNames):
+class FilePage(Contract):
     """A page of files by ``seq``, then name. ``after`` is None on the last page."""
-
-    old_names: ClassVar = {"after": "next"}
 
     files: list[File]
     after: str | None
@@ -320,19 +311,19 @@ class Storage(NewStorage):
     used: int
     #: Why an enabled one gets no new data sets all the same; told in the list of all storages
     #: alone.
-    warning: Annotated[str | None, Field(exclude_if=absent)] = None
+    warning: str | None = None
     #: Told there as well: how full it is, the end of a sentence; absent: it has room.
-    full: Annotated[str | None, Field(exclude_if=absent)] = None
+    full: str | None = None
     #: Told there as well, of one that is full for large files alone: the bytes that jobs wait for.
     #: It takes new data where no other storage of its type does.
-    full_for: Annotated[int | None, Field(exclude_if=absent)] = None
+    full_for: int | None = None
     #: Told there as well, of one that has marks; and since when it has been filling.
-    marks: Annotated[WaterMarks | None, Field(exclude_if=absent)] = None
-    filling_since: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
+    marks: WaterMarks | None = None
+    filling_since: Timestamp | None = None
     #: Told where it is asked for: bytes that still fit, as they were last looked at (none: without
     #: a limit, or not known); and how many data sets lie there.
-    free: Annotated[int | None, Field(exclude_if=absent)] = None
-    datasets: Annotated[int | None, Field(exclude_if=absent)] = None
+    free: int | None = None
+    datasets: int | None = None
 
     @property
     def room(self) -> int | None:

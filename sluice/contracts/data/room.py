@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sluice.contracts.common.base import Contract, StorageUrl, Timestamp, absent
+from sluice.contracts.common.base import Contract, StorageUrl, Timestamp
 
 #: A storage with fewer free bytes counts as full.
 MIN_FREE = 1 << 20
@@ -65,7 +65,7 @@ class RoomWait(Contract):
     url: StorageUrl
     name: str = ""
     needed: int = 0
-    free: Annotated[int | None, Field(exclude_if=absent)] = None
+    free: int | None = None
     since: Timestamp
     jobs: int
     tasks: list[UUID]

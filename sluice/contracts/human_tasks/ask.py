@@ -1,12 +1,11 @@
 """Human tasks: what a template asks annotators."""
 
-import operator
 from enum import StrEnum
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
-from sluice.contracts.common.base import Contract, absent
+from sluice.contracts.common.base import Contract
 from sluice.contracts.common.wording import StringRule, in_words
 
 MAX_ANSWERS, MAX_AGREE, MAX_LINK_DAYS = 9, 9, 366
@@ -79,14 +78,10 @@ class Ask(Contract):
     show: Annotated[Show, BeforeValidator(_show)] = Show.TEXT
     agree: Annotated[int, Field(ge=1, le=MAX_AGREE)] = 2
     undo: bool = True
-    gold: Annotated[str | None, Field(exclude_if=absent)] = None
+    gold: str | None = None
     gold_every: Annotated[int, Field(ge=2, le=1000)] = 10
-    link: Annotated[
-        Annotated[int, Field(ge=1, le=MAX_LINK_DAYS)] | None, Field(exclude_if=absent)
-    ] = None
+    link: Annotated[int, Field(ge=1, le=MAX_LINK_DAYS)] | None = None
     instructions: Annotated[str, Field(max_length=10_000)] = ""
     help: Annotated[str, Field(max_length=10_000)] = ""
-    language: Annotated[LanguageTag | None, Field(exclude_if=absent)] = None
-    labels: Annotated[dict[AnswerName, AnswerName], Field(exclude_if=operator.not_)] = Field(
-        default_factory=dict
-    )
+    language: LanguageTag | None = None
+    labels: dict[AnswerName, AnswerName] = Field(default_factory=dict)

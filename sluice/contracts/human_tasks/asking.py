@@ -3,7 +3,6 @@
 The ask service exchanges them with the WMS and with browsers.
 """
 
-import operator
 from enum import StrEnum
 from typing import Annotated, Any
 from uuid import UUID
@@ -11,7 +10,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sluice.contracts.access.owners import EVERYONE, Owner, OwnerGroup
-from sluice.contracts.common.base import Contract, StorageUrl, Timestamp, absent
+from sluice.contracts.common.base import Contract, StorageUrl, Timestamp
 from sluice.contracts.common.states import ReportAnswer
 from sluice.contracts.human_tasks.ask import AnswerName, Ask
 from sluice.contracts.jobs.job_inputs import InputFile
@@ -127,8 +126,8 @@ class AskPage(Contract):
     undo: bool
     over: bool
     wording: str
-    language: Annotated[str | None, Field(exclude_if=absent)] = None
-    labels: Annotated[dict[str, str], Field(exclude_if=operator.not_)] = Field(default_factory=dict)
+    language: str | None = None
+    labels: dict[str, str] = Field(default_factory=dict)
 
 
 class AnnotatorItem(Contract):

@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sluice.contracts.common.base import Contract, Timestamp, absent
+from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.common.states import AskItemState, DeviceState
 from sluice.contracts.human_tasks.ask import MAX_LINK_DAYS
 
@@ -23,7 +23,7 @@ class HumanStep(Contract):
     group: str
     question: str
     answers: list[str]
-    link: Annotated[int | None, Field(exclude_if=absent)] = None
+    link: int | None = None
     tasks: int
     items: dict[AskItemState, int]
     given: int
@@ -82,12 +82,12 @@ class AskLink(Contract):
     """
 
     uid: UUID
-    person: Annotated[str | None, Field(exclude_if=absent)] = None
+    person: str | None = None
     created_by: str
     created_at: Timestamp
     expires_at: Timestamp
     ended_at: Timestamp | None = None
-    url: Annotated[str | None, Field(exclude_if=absent)] = None
+    url: str | None = None
     browsers: int = 0
     votes: int = 0
     answers: int = 0

@@ -1,12 +1,11 @@
 """GPUs: as nodes offer them, and what a job needs of them."""
 
-import operator
 from functools import cache
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from sluice.contracts.common.base import Contract, absent
+from sluice.contracts.common.base import Contract
 from sluice.contracts.common.bounds import NewWord
 from sluice.contracts.common.wording import StringRule
 
@@ -98,11 +97,9 @@ class GpuNeeds(GpuAmount):
 
     least: Annotated[int, Field(ge=1, le=MAX_GPUS_PER_JOB)] = 1
     most: Annotated[int, Field(ge=1, le=MAX_GPUS_PER_JOB)] = 1
-    capability: Annotated[Version | None, Field(exclude_if=absent)] = None
-    capabilities: Annotated[list[Version], Field(exclude_if=operator.not_)] = Field(
-        default_factory=list
-    )
-    cuda: Annotated[Version | None, Field(exclude_if=absent)] = None
+    capability: Version | None = None
+    capabilities: list[Version] = Field(default_factory=list)
+    cuda: Version | None = None
 
     def with_memory(self, memory: int | None) -> "GpuNeeds":
         """Return the same needs with ``memory`` MiB of each GPU; None changes nothing."""

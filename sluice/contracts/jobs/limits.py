@@ -1,11 +1,8 @@
 """Limits on resources that are counted over all nodes."""
 
 from enum import StrEnum
-from typing import Annotated
 
-from pydantic import Field
-
-from sluice.contracts.common.base import Contract, Timestamp, absent
+from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.jobs.resources import Amount, ResourceName
 
 
@@ -42,9 +39,9 @@ class ResourceLimit(Contract):
 
     name: ResourceName
     amount: Amount
-    period: Annotated[LimitPeriod | None, Field(exclude_if=absent)] = None
+    period: LimitPeriod | None = None
     used: float = 0.0
-    refills: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
+    refills: Timestamp | None = None
     waiting: int = 0
 
 

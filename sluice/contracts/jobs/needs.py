@@ -1,18 +1,14 @@
 """What the jobs of a step need, and how pilots run them.
 
 The template defines these needs. The plan, the task and the pilot get them unchanged.
-
-A new property must be left out if it has no value (``exclude_if=absent``). Then the previous
-release can read all needs that do not use it (ADR 5).
 """
 
-import operator
 from typing import Annotated
 
 from pydantic import Field
 
 from sluice.contracts.access.secrets import SecretRef
-from sluice.contracts.common.base import Contract, ImageName, absent
+from sluice.contracts.common.base import Contract, ImageName
 from sluice.contracts.common.states import DeviceType
 from sluice.contracts.data.asset_refs import AssetName
 from sluice.contracts.human_tasks.ask import Ask
@@ -34,8 +30,7 @@ class Resources(Contract):
 
     ``ram`` and ``disk`` are in MiB, ``time_limit`` is in seconds. A ``time_limit`` of 0 means no
     limit. ``ram`` 0 means no request. Such a job is stopped only when it uses nearly all memory of
-    the node. The previous release treats it as a request of 256 MiB. The default of ``disk`` means
-    no request: a node needs no free disk for the job.
+    the node. The default of ``disk`` means no request: a node needs no free disk for the job.
     """
 
     cores: Annotated[float, Field(gt=0)] = 1.0
@@ -88,7 +83,7 @@ class Warm(Contract):
     key: list[str] = Field(default_factory=list)
     idle: Annotated[float, Field(ge=0, le=MAX_IDLE)] = 300.0
     jobs: Annotated[int, Field(ge=1, le=MAX_REQUESTS)] = 1000
-    kind: Annotated[str | None, Field(exclude_if=absent)] = None
+    kind: str | None = None
 
 
 class Needs(Contract):
@@ -111,21 +106,17 @@ class Needs(Contract):
 
     resources: Resources = Resources()
     device_type: DeviceType = DeviceType.CPU
-    gpu: Annotated[GpuNeeds | None, Field(exclude_if=absent)] = None
+    gpu: GpuNeeds | None = None
     named: NamedAmounts = Field(default_factory=dict)
     nodes: WantedLabels = Field(default_factory=dict)
     container: Container | None = None
-    sandbox: Annotated[bool, Field(exclude_if=operator.not_)] = False
-    secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
-        default_factory=dict
-    )
-    warm: Annotated[Warm | None, Field(exclude_if=absent)] = None
-    folders: Annotated[dict[str, AssetName], Field(exclude_if=operator.not_)] = Field(
-        default_factory=dict
-    )
-    items: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
-    ask: Annotated[Ask | None, Field(exclude_if=absent)] = None
-    checkpoint: Annotated[Checkpoint | None, Field(exclude_if=absent)] = None
+    sandbox: bool = False
+    secrets: dict[str, SecretRef] = Field(default_factory=dict)
+    warm: Warm | None = None
+    folders: dict[str, AssetName] = Field(default_factory=dict)
+    items: list[str] = Field(default_factory=list)
+    ask: Ask | None = None
+    checkpoint: Checkpoint | None = None
 
     @property
     def gpus(self) -> GpuNeeds | None:

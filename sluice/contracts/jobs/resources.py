@@ -3,13 +3,12 @@
 The operator of a pilot states them, because the pilot cannot measure them.
 """
 
-import operator
 from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from sluice.contracts.common.base import Contract, absent
+from sluice.contracts.common.base import Contract
 from sluice.contracts.common.bounds import MAX_GPUS, NewWord
 from sluice.contracts.common.numbers import in_full
 from sluice.contracts.common.wording import StringRule
@@ -36,29 +35,24 @@ ResourceName = Annotated[
 ]
 Amount = Annotated[float, Field(ge=LEAST_AMOUNT, le=MAX_AMOUNT)]
 
-#: Amounts by name of the resource. An empty field is left out, because the previous release does
-#: not know it.
-NamedAmounts = Annotated[
-    dict[ResourceName, Amount], Field(max_length=MAX_NAMED, exclude_if=operator.not_)
-]
+#: Amounts by name of the resource.
+NamedAmounts = Annotated[dict[ResourceName, Amount], Field(max_length=MAX_NAMED)]
 #: Amounts that are free.
 NamedRest = Annotated[
     dict[ResourceName, Annotated[float, Field(ge=0)]],
-    Field(max_length=MAX_NAMED, exclude_if=operator.not_),
+    Field(max_length=MAX_NAMED),
 ]
 #: Amounts that an attempt has spent.
 SpentAmounts = Annotated[
     dict[ResourceName, Annotated[float, Field(ge=0, le=MAX_AMOUNT, allow_inf_nan=False)]],
-    Field(max_length=MAX_NAMED, exclude_if=operator.not_),
+    Field(max_length=MAX_NAMED),
 ]
 #: The labels of a node, with one value each.
-Labels = Annotated[
-    dict[ResourceName, NewWord], Field(max_length=MAX_LABELS, exclude_if=operator.not_)
-]
+Labels = Annotated[dict[ResourceName, NewWord], Field(max_length=MAX_LABELS)]
 #: The labels that a node must have, each with one of the values.
 WantedLabels = Annotated[
     dict[ResourceName, Annotated[list[NewWord], Field(min_length=1, max_length=MAX_LABELS)]],
-    Field(max_length=MAX_LABELS, exclude_if=operator.not_),
+    Field(max_length=MAX_LABELS),
 ]
 
 
@@ -75,7 +69,7 @@ class Amounts(Contract):
 
     cores: Annotated[float, Field(ge=0)]
     ram: Annotated[int, Field(ge=0)]
-    disk: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
+    disk: Annotated[int | None, Field(ge=0)] = None
     named: NamedRest = Field(default_factory=dict)
     gpus: Annotated[list[FreeGpu], Field(max_length=MAX_GPUS)] = Field(default_factory=list)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field
 
 from sluice.contracts.chains.attention import PersonName
-from sluice.contracts.common.base import Contract, Name, Timestamp, absent
+from sluice.contracts.common.base import Contract, Name, Timestamp
 from sluice.contracts.common.bounds import NewText, NewWord
 from sluice.contracts.common.wording import in_words
 
@@ -66,9 +66,9 @@ class StepPriority(Contract):
 
     step: str
     priority: float
-    template: str | None = Field(default=None, exclude_if=absent)
+    template: str | None = None
     reason: str = ""
-    by: str | None = Field(default=None, exclude_if=absent)
+    by: str | None = None
     since: Timestamp
 
     @property
@@ -102,7 +102,7 @@ class StepLoad(Contract):
     oldest: Timestamp | None = None
     timed: int = 0
     mean: float | None = None
-    priority: StepPriority | None = Field(default=None, exclude_if=absent)
+    priority: StepPriority | None = None
 
     @property
     def is_off(self) -> bool:

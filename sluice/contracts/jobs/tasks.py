@@ -1,16 +1,14 @@
 """Messages, requests and answers of the WMS about tasks and jobs, except those of pilots."""
 
-import operator
 from enum import StrEnum
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 from uuid import UUID
 
 from pydantic import Field
 
 from sluice.contracts.access.owners import EVERYONE, Owner, OwnerGroup
-from sluice.contracts.common.base import Contract, FileName, StorageUrl, Timestamp, absent
+from sluice.contracts.common.base import Contract, FileName, StorageUrl, Timestamp
 from sluice.contracts.common.bounds import NewText
-from sluice.contracts.common.renamed import ContractWithOldNames
 from sluice.contracts.common.states import (
     AttemptOutcome,
     EntryKind,
@@ -21,9 +19,8 @@ from sluice.contracts.common.states import (
     TaskMode,
     TaskState,
 )
-from sluice.contracts.common.wire import FlatContract, FlattenedField
 from sluice.contracts.jobs.needs import Needs
-from sluice.contracts.templates.plan import Boundary, Hopeless, MergeGroups, mode_on_the_wire
+from sluice.contracts.templates.plan import Boundary, Hopeless, MergeGroups
 
 
 class TaskOutput(Contract):
@@ -74,11 +71,8 @@ class ReusedTask(Contract):
     outputs: dict[str, UUID]
 
 
-class Task(FlatContract):
+class Task(Contract):
     """A task, as the message in queue ``wms.tasks``.
-
-    On the wire, the main input and the first output are in ``dat_*``, ``next_inputs`` and ``pick``.
-    Further ones are in ``side_inputs`` and ``side_outputs``.
 
     Attributes:
         executable: The tool: a CWL CommandLineTool as JSON.
@@ -105,39 +99,14 @@ class Task(FlatContract):
     args: dict[str, Any]
     rank: float = 1.0
     mode: TaskMode
-    inputs: Annotated[
-        list[TaskInput],
-        Field(min_length=1),
-        FlattenedField(
-            called={
-                "port": "dat_in_port",
-                "mode": "dat_in_mode",
-                "optional": "dat_in_optional",
-                "kind": "dat_in_kind",
-            },
-            further="side_inputs",
-            implied={"mode": mode_on_the_wire},
-        ),
-    ]
+    inputs: Annotated[list[TaskInput], Field(min_length=1)]
     single: bool = False
     depth: Annotated[int, Field(ge=0)] = 0
     retry: Annotated[int, Field(ge=1)] = 3
     backoff: float = 1.0
     speculate: bool = True
     retry_also: list[Hopeless] = Field(default_factory=list)
-    outputs: Annotated[
-        list[TaskOutput],
-        Field(min_length=1),
-        FlattenedField(
-            called={
-                "port": "dat_out_port",
-                "optional": "dat_out_optional",
-                "kind": "dat_out_kind",
-                "spread": "dat_out_spread",
-            },
-            further="side_outputs",
-        ),
-    ]
+    outputs: Annotated[list[TaskOutput], Field(min_length=1)]
     log_out_uid: UUID
     log_stor_url: StorageUrl
     log_out_url: StorageUrl
@@ -145,10 +114,10 @@ class Task(FlatContract):
     groups: MergeGroups = MergeGroups()
     batch: Annotated[int, Field(ge=1)] = 1
     parts_uid: UUID | None = None
-    cross: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
-    by_place: Annotated[bool, Field(exclude_if=operator.not_)] = False
-    needs: Annotated[Needs, FlattenedField()] = Needs()
-    taken_over: ReusedTask | None = Field(default=None, exclude_if=absent)
+    cross: list[str] = Field(default_factory=list)
+    by_place: bool = False
+    needs: Needs = Needs()
+    taken_over: ReusedTask | None = None
     owner: Owner = None
     group: OwnerGroup = EVERYONE
 
@@ -212,8 +181,8 @@ class TaskStatus(Contract):
     failed: int
     canceled: int
     held: int
-    asked: Annotated[int, Field(ge=0, exclude_if=operator.not_)] = 0
-    killed: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
+    asked: Annotated[int, Field(ge=0)] = 0
+    killed: Annotated[int | None, Field(ge=0)] = None
     failed_attempts: int = 0
     created_at: Timestamp
     started_at: Timestamp | None = None
@@ -275,7 +244,7 @@ class Boosted(Contract):
 PEOPLE = UUID("a5ced000-0000-4000-8000-000000000000")
 
 
-class Attempt(ContractWithOldNames):
+class Attempt(Contract):
     """An attempt at a job; its number is the fencing token.
 
     Attributes:
@@ -285,11 +254,9 @@ class Attempt(ContractWithOldNames):
         cpu_seconds: CPU time in seconds.
     """
 
-    old_names: ClassVar = {"pilot_uid": "pilot"}
-
     attempt: int
     pilot_uid: str
-    pilot_name: str | None = Field(default=None, exclude_if=absent)
+    pilot_name: str | None = None
     leased_at: Timestamp
     started_at: Timestamp | None = None
     ended_at: Timestamp | None = None
@@ -334,12 +301,12 @@ class Job(Contract):
     error_class: ErrorClass | None = None
     message: str = ""
     attempts: list[Attempt] = Field(default_factory=list)
-    pilot_name: str | None = Field(default=None, exclude_if=absent)
-    started_at: Timestamp | None = Field(default=None, exclude_if=absent)
-    seconds: float | None = Field(default=None, exclude_if=absent)
-    peak_memory: float | None = Field(default=None, exclude_if=absent)
-    cpu_seconds: float | None = Field(default=None, exclude_if=absent)
-    exit_code: int | None = Field(default=None, exclude_if=absent)
+    pilot_name: str | None = None
+    started_at: Timestamp | None = None
+    seconds: float | None = None
+    peak_memory: float | None = None
+    cpu_seconds: float | None = None
+    exit_code: int | None = None
 
 
 class JobOrder(StrEnum):
@@ -354,10 +321,8 @@ class JobOrder(StrEnum):
     MEMORY = "memory"
 
 
-class JobPage(ContractWithOldNames):
+class JobPage(Contract):
     """A page of the jobs of a task; ``after`` is None on the last page."""
-
-    old_names: ClassVar = {"after": "next"}
 
     jobs: list[Job]
     after: str | None

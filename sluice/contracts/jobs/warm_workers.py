@@ -1,6 +1,5 @@
 """Warm workers, as a pilot reports them."""
 
-import operator
 from enum import StrEnum
 from typing import Annotated
 
@@ -61,11 +60,10 @@ class LoadTool(Contract):
     step: Annotated[str, Field(min_length=1, max_length=MAX_WORD)] | None
 
 
-#: The warm workers of a pilot. An empty list is left out, because the previous release does not
-#: know the field.
-LoadedTools = Annotated[list[WarmWorkerState], Field(max_length=_MOST, exclude_if=operator.not_)]
+#: The warm workers of a pilot.
+LoadedTools = Annotated[list[WarmWorkerState], Field(max_length=_MOST)]
 #: The kinds of the warm workers of a pilot.
 LoadedKinds = Annotated[
     list[Annotated[str, Field(max_length=MAX_WORD)]],
-    Field(max_length=_MOST, exclude_if=operator.not_),
+    Field(max_length=_MOST),
 ]

@@ -4,7 +4,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from sluice.contracts.common.base import Contract, Timestamp, absent
+from sluice.contracts.common.base import Contract, Timestamp
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.pilots.pilot_list import Pilot
 
@@ -58,7 +58,7 @@ class KnownWork(Contract):
     step: str
     template: str
     jobs: int
-    failures: int | None = Field(default=None, exclude_if=absent)
+    failures: int | None = None
     seconds: float | None = None
     likely: float | None = None
     failing: float

@@ -1,14 +1,12 @@
 """Pilots as people see them."""
 
-import operator
 from enum import StrEnum
-from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field
 
 from sluice.contracts.chains.attention import Acknowledgement
-from sluice.contracts.common.base import Contract, Name, Timestamp, absent
+from sluice.contracts.common.base import Contract, Name, Timestamp
 from sluice.contracts.common.states import PilotState
 from sluice.contracts.jobs.resources import AllocatedAmounts, taken_in_words
 from sluice.contracts.jobs.warm_workers import LoadedTools, LoadState
@@ -51,16 +49,16 @@ class Pilot(WithIsolation):
     running: int = 0
     finished: int = 0
     failed: int = 0
-    busy: int | None = Field(default=None, exclude_if=absent)
-    booked: AllocatedAmounts | None = Field(default=None, exclude_if=absent)
-    acknowledged: Acknowledgement | None = Field(default=None, exclude_if=absent)
-    stopping: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    busy: int | None = None
+    booked: AllocatedAmounts | None = None
+    acknowledged: Acknowledgement | None = None
+    stopping: bool = False
     loaded: LoadedTools = Field(default_factory=list)
-    to_load: Annotated[str | None, Field(exclude_if=absent)] = None
+    to_load: str | None = None
     #: Why the pilot takes no jobs now. Empty if it takes jobs.
-    trouble: Annotated[str, Field(exclude_if=operator.not_)] = ""
+    trouble: str = ""
     #: Steps whose jobs fail on this pilot and succeed on others. It gets such a job now and then.
-    distrusted: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+    distrusted: list[str] = Field(default_factory=list)
 
     @property
     def loading_tools(self) -> int:
@@ -122,8 +120,8 @@ class PilotList(Contract):
     """
 
     pilots: list[Pilot]
-    after: str | None = Field(default=None, exclude_if=absent)
-    total: int | None = Field(default=None, exclude_if=absent)
+    after: str | None = None
+    total: int | None = None
 
     @property
     def number(self) -> int:

@@ -1,6 +1,5 @@
 """The REST protocol between pilots and the WMS. The pilot sends all requests."""
 
-import operator
 from collections import Counter
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -15,7 +14,6 @@ from sluice.contracts.common.base import (
     Name,
     StorageUrl,
     Timestamp,
-    absent,
 )
 from sluice.contracts.common.bounds import MAX_GPUS, MAX_WORD, NewUrl, NewWord
 from sluice.contracts.common.states import (
@@ -27,7 +25,6 @@ from sluice.contracts.common.states import (
     SandboxKind,
     TaskMode,
 )
-from sluice.contracts.common.wire import FlatContract, FlattenedField
 from sluice.contracts.common.wording import in_words
 from sluice.contracts.data.counts import Counts
 from sluice.contracts.data.room import FullStorage
@@ -53,25 +50,21 @@ class NodeResources(Contract):
 
     ``ram`` and ``disk`` are in MiB. ``gpus`` has the names of the GPUs, ``devices`` their details.
     ``named`` resources and ``labels`` are declared by the node's operator. ``part`` is the part of
-    the node that the pilot has, such as ``1/2``, if other pilots share the node. Empty fields are
-    left out, because the previous release does not know them.
+    the node that the pilot has, such as ``1/2``, if other pilots share the node.
     """
 
     cores: Annotated[float, Field(gt=0)]
     ram: int
     disk: int
     gpus: list[str] = Field(default_factory=list)
-    devices: Annotated[list[Gpu], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+    devices: list[Gpu] = Field(default_factory=list)
     named: NamedAmounts = Field(default_factory=dict)
     labels: Labels = Field(default_factory=dict)
-    part: Annotated[PartName | None, Field(exclude_if=absent)] = None
+    part: PartName | None = None
 
     @property
     def known_gpus(self) -> list[Gpu]:
-        """Return the GPUs.
-
-        A pilot of the previous release reports only their number and names.
-        """
+        """Return the GPUs; those without details by number and name."""
         return self.devices or [
             Gpu(uuid=str(number), name=name) for number, name in enumerate(self.gpus)
         ]
@@ -88,15 +81,11 @@ class NodeResources(Contract):
 
 
 class WithIsolation(Contract):
-    """The isolation that a node has for jobs. Empty fields are left out for older services."""
+    """The isolation that a node has for jobs."""
 
     #: Container engines that work on the node. The first one is used.
-    engines: Annotated[list[ContainerEngine], Field(exclude_if=operator.not_)] = Field(
-        default_factory=list
-    )
-    sandbox: Annotated[
-        SandboxKind, Field(exclude_if=lambda sandbox: sandbox is SandboxKind.NONE)
-    ] = SandboxKind.NONE
+    engines: list[ContainerEngine] = Field(default_factory=list)
+    sandbox: SandboxKind = SandboxKind.NONE
 
 
 def _few(node: NodeResources) -> NodeResources:
@@ -169,7 +158,7 @@ class LeaseRequest(Contract):
     jobs: Annotated[int, Field(ge=1, le=1024)]
     wait: Annotated[float, Field(ge=0, le=60)] = 0.0
     known_tasks: list[UUID] = Field(default_factory=list)
-    room: Annotated[Room | None, Field(exclude_if=absent)] = None
+    room: Room | None = None
     loaded: LoadedKinds = Field(default_factory=list)
 
 
@@ -185,8 +174,8 @@ class LeasedJob(Contract):
     task_uid: UUID
     seq: int
     inputs: list[Annotated[JobInput, Field(union_mode="left_to_right")]]
-    ram: Annotated[int | None, Field(exclude_if=absent)] = None
-    gpu_memory: Annotated[int | None, Field(exclude_if=absent)] = None
+    ram: int | None = None
+    gpu_memory: int | None = None
 
 
 class BundlePort(Contract):
@@ -199,7 +188,7 @@ class BundlePort(Contract):
     whole: bool = False
 
 
-class PilotTask(FlatContract):
+class PilotTask(Contract):
     """The description of a task for a pilot, which is sent once."""
 
     uid: UUID
@@ -223,7 +212,7 @@ class PilotTask(FlatContract):
     outputs: list[TaskOutput]
     log_out_uid: UUID
     log_out_url: StorageUrl
-    needs: Annotated[Needs, FlattenedField()] = Needs()
+    needs: Needs = Needs()
 
 
 class Lease(Contract):
@@ -254,12 +243,12 @@ class StartedJob(JobToken):
     """
 
     started_at: Timestamp
-    phase: Annotated[AttemptPhase | None, Field(exclude_if=absent)] = None
-    bytes: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
+    phase: AttemptPhase | None = None
+    bytes: Annotated[int | None, Field(ge=0)] = None
 
 
 #: Why a pilot takes no jobs, as the end of a sentence.
-Trouble = Annotated[str, Field(max_length=400, exclude_if=operator.not_)]
+Trouble = Annotated[str, Field(max_length=400)]
 
 
 class Heartbeat(Contract):
@@ -325,10 +314,8 @@ class OutputFile(Contract):
     size: Size
     checksum: Checksum
     url: NewUrl
-    number: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = Field(
-        default=None, exclude_if=lambda number: number is None
-    )
-    counts: Annotated[Counts | None, Field(exclude_if=absent)] = None
+    number: Annotated[int, Field(ge=0, le=2**63 - 1)] | None = None
+    counts: Counts | None = None
 
 
 class LogFile(Contract):
@@ -357,11 +344,11 @@ class AttemptReport(Contract):
     peak_memory: MeasuredAmount | None = None
     cpu_seconds: MeasuredAmount | None = None
     #: MiB of the GPU, or part of a GPU, that was full. 0 if not known. None if no GPU was full.
-    gpu_memory: Annotated[int | None, Field(ge=0, le=2**31 - 1, exclude_if=absent)] = None
+    gpu_memory: Annotated[int | None, Field(ge=0, le=2**31 - 1)] = None
     #: The job may have checkpoints. The answer must say whether the job has ended.
-    checkpoint: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    checkpoint: bool = False
     #: The full storage, if the attempt failed with ``no_room``.
-    no_room: Annotated[FullStorage | None, Field(exclude_if=absent)] = None
+    no_room: FullStorage | None = None
     #: Used amounts of the job's resources, if the tool reports them. A quota gets the rest back.
     spent: SpentAmounts = Field(default_factory=dict)
 
@@ -380,7 +367,7 @@ class AnsweredReport(JobToken):
     """
 
     answer: ReportAnswer
-    ended: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    ended: bool = False
 
 
 class ReportAnswers(Contract):

@@ -1,14 +1,12 @@
 """The plan of a template. Services use it instead of CWL, which is compiled once, at upload."""
 
-import operator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from sluice.contracts.access.secrets import SecretRef
-from sluice.contracts.common.base import Contract, Share, absent
+from sluice.contracts.common.base import Contract, Share
 from sluice.contracts.common.states import EntryKind, InputMode, Pick, TaskMode
-from sluice.contracts.common.wire import FlatContract, FlattenedField, Wire
 from sluice.contracts.data.append_only import Collect, Trigger
 from sluice.contracts.data.asset_refs import AssetRef
 from sluice.contracts.jobs.needs import Needs
@@ -49,7 +47,7 @@ class Parameter(Contract):
     default: Any = None
     required: bool = False
     doc: str = ""
-    entries: Annotated[DataEntries | None, Field(exclude_if=absent)] = None
+    entries: DataEntries | None = None
 
 
 class Equals(Contract):
@@ -87,8 +85,8 @@ Condition = Annotated[Equals | OneOf | Between | Glob, Field(discriminator="kind
 class Require(Contract):
     """Conditions of a new chain: on size and metadata of the data set, and on parameters."""
 
-    files: Annotated[Condition | None, Field(exclude_if=absent)] = None
-    bytes: Annotated[Condition | None, Field(exclude_if=absent)] = None
+    files: Condition | None = None
+    bytes: Condition | None = None
     meta: dict[str, Condition] = Field(default_factory=dict)
     parameters: dict[str, Condition] = Field(default_factory=dict)
 
@@ -120,8 +118,8 @@ class Retry(Contract):
 
     attempts: Annotated[int, Field(ge=1, le=100)] = 3
     backoff: Annotated[float, Field(ge=0.0, le=86_400.0)] = 1.0
-    also: Annotated[list[Hopeless], Field(exclude_if=operator.not_)] = Field(default_factory=list)
-    speculate: Annotated[bool, Field(exclude_if=bool)] = True
+    also: list[Hopeless] = Field(default_factory=list)
+    speculate: bool = True
 
 
 class MergeGroups(Contract):
@@ -186,11 +184,6 @@ def main_input_mode(mode: TaskMode) -> InputMode:
     return InputMode.ALL if mode is TaskMode.MERGE else InputMode.EACH
 
 
-def mode_on_the_wire(wire: Wire) -> InputMode:
-    """Return what a job gets of the main input of a flat step or task, which may be invalid."""
-    return main_input_mode(TaskMode.MERGE if wire.get("mode") == TaskMode.MERGE else TaskMode.MAP)
-
-
 class ParameterRef(Contract):
     """An argument that has the value of a workflow parameter."""
 
@@ -221,34 +214,20 @@ class StepOutput(Contract):
     spread: bool = False
 
 
-class PlanStep(FlatContract):
+class PlanStep(Contract):
     """A step of the workflow.
 
     The step scatters over the data sets with mode ``EACH`` and the lists at ``needs.items``, which
     are among the ``arguments``. If no data set determines the jobs, the main input is the chain's
     data set, with mode ``NONE``. ``tool`` is the CommandLineTool as a self-contained CWL document
-    in JSON. The stored form has the main input in ``source`` and ``data_*``, others in
-    ``side_inputs``.
+    in JSON.
     """
 
     name: str
     doc: str = ""
     mode: TaskMode
     #: The first is the main input. Jobs are made of its files.
-    inputs: Annotated[
-        list[StepInput],
-        Field(min_length=1),
-        FlattenedField(
-            called={
-                "port": "data_port",
-                "mode": "data_mode",
-                "optional": "data_optional",
-                "kind": "data_kind",
-            },
-            further="side_inputs",
-            implied={"mode": mode_on_the_wire},
-        ),
-    ]
+    inputs: Annotated[list[StepInput], Field(min_length=1)]
     #: The step runs on single values. It has exactly one job, even if there is no file.
     single: bool = False
     arguments: dict[str, Argument] = Field(default_factory=dict)
@@ -260,13 +239,13 @@ class PlanStep(FlatContract):
     groups: MergeGroups = MergeGroups()
     batch: Batch = Batch()
     #: ``dataset`` makes the step wait for the whole data set (no dataflow scheduling).
-    flow: Annotated[Literal["dataset"] | None, Field(exclude_if=absent)] = None
-    needs: Annotated[Needs, FlattenedField()] = Needs()
+    flow: Literal["dataset"] | None = None
+    needs: Needs = Needs()
     #: Ports whose combinations are jobs. The last port varies fastest. Without such ports, entries
     #: with the same number belong together.
-    cross: Annotated[list[str], Field(exclude_if=operator.not_)] = Field(default_factory=list)
+    cross: list[str] = Field(default_factory=list)
     #: Entries at the same position belong together, not those with the same number.
-    by_place: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    by_place: bool = False
 
     @property
     def in_words(self) -> str:
@@ -311,7 +290,7 @@ class PlanOutput(Contract):
     port: str
     kind: EntryKind = EntryKind.FILE
     single: bool = False
-    collect: Annotated[Collect | None, Field(exclude_if=absent)] = None
+    collect: Collect | None = None
 
 
 class Retention(Contract):
@@ -325,7 +304,7 @@ class Retention(Contract):
     """
 
     input: Literal["delete", "keep"] = "delete"
-    only_copies: Annotated[bool, Field(exclude_if=operator.not_)] = False
+    only_copies: bool = False
     logs: Literal["delete", "keep"] = "delete"
 
 
@@ -340,18 +319,14 @@ class Plan(Contract):
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     match: dict[str, Condition] = Field(default_factory=dict)
     #: The trigger. ``match`` then applies to the append-only data sets whose slices it takes.
-    due: Annotated[Trigger | None, Field(exclude_if=absent)] = None
+    due: Trigger | None = None
     priority: int = 0
     bind: dict[str, str] = Field(default_factory=dict)
     #: Parameters whose values are secrets. Nobody gives values for them.
-    secrets: Annotated[dict[str, SecretRef], Field(exclude_if=operator.not_)] = Field(
-        default_factory=dict
-    )
+    secrets: dict[str, SecretRef] = Field(default_factory=dict)
     #: Parameters whose values are files of assets, unless a request gives other values.
-    assets: Annotated[dict[str, AssetRef], Field(exclude_if=operator.not_)] = Field(
-        default_factory=dict
-    )
-    require: Annotated[Require | None, Field(exclude_if=absent)] = None
+    assets: dict[str, AssetRef] = Field(default_factory=dict)
+    require: Require | None = None
     retention: Retention = Retention()
     #: In document order, without cycles.
     steps: Annotated[list[PlanStep], Field(min_length=1)]

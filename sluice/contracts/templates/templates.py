@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sluice.contracts.access.owners import EVERYONE, GroupName, Owner, OwnerGroup, SharedWith
-from sluice.contracts.common.base import Contract, Name, Timestamp, absent
+from sluice.contracts.common.base import Contract, Name, Timestamp
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.templates.plan import Plan
 
@@ -35,9 +35,9 @@ class _Written(Contract):
             file refers to, or that is called ``main``.
     """
 
-    cwl: Annotated[_Text | None, Field(exclude_if=absent)] = None
-    files: Annotated[dict[str, _Text] | None, Field(exclude_if=absent)] = None
-    main: Annotated[str | None, Field(exclude_if=absent)] = None
+    cwl: _Text | None = None
+    files: dict[str, _Text] | None = None
+    main: str | None = None
 
 
 class NewTemplate(_Written):
@@ -55,12 +55,11 @@ class NewTemplate(_Written):
     """
 
     name: Name
-    replaces: Annotated[int | None, Field(ge=0, exclude_if=absent)] = None
+    replaces: Annotated[int | None, Field(ge=0)] = None
     group: Annotated[
         GroupName | None,
         Field(
-            exclude_if=absent,
-            description="The group that owns a new name. The default is the owner's first group.",
+            description="The group that owns a new name. The default is the owner's first group."
         ),
     ] = None
 
@@ -90,11 +89,11 @@ class Template(Contract):
     created_at: Timestamp
     plan: Plan
     warnings: list[Finding] = Field(default_factory=list)
-    disabled_at: Annotated[Timestamp | None, Field(exclude_if=absent)] = None
+    disabled_at: Timestamp | None = None
     template: dict[str, Any] | None = None
     cwl: str | None = None
-    files: Annotated[dict[str, str] | None, Field(exclude_if=absent)] = None
-    main: Annotated[str | None, Field(exclude_if=absent)] = None
+    files: dict[str, str] | None = None
+    main: str | None = None
     owner: Owner = None
     group: OwnerGroup = EVERYONE
     shared_with: SharedWith = Field(default_factory=list)
@@ -110,7 +109,7 @@ class TemplateList(Contract):
     """
 
     templates: list[Template]
-    after: Annotated[UUID | None, Field(exclude_if=absent)] = None
+    after: UUID | None = None
 
 
 class Change(StrEnum):

@@ -1,12 +1,11 @@
 """The library of tools: CommandLineTools with names and versions, and workflows made of them."""
 
-import operator
 from typing import Annotated, Any
 
 from pydantic import Field, StringConstraints
 
 from sluice.contracts.access.owners import GroupName
-from sluice.contracts.common.base import Contract, Name, Timestamp, absent
+from sluice.contracts.common.base import Contract, Name, Timestamp
 from sluice.contracts.common.problems import Finding
 from sluice.contracts.common.wording import StringRule
 from sluice.contracts.templates.templates import Template
@@ -54,7 +53,7 @@ class NewTool(Contract):
 
     name: ToolName
     cwl: Annotated[str, Field(max_length=256 * 1024)]
-    group: Annotated[GroupName | None, Field(exclude_if=absent)] = None
+    group: GroupName | None = None
 
 
 class PortOfTool(Contract):
@@ -71,9 +70,9 @@ class PortOfTool(Contract):
 
     name: str
     type: str
-    default: Annotated[Any, Field(exclude_if=absent)] = None
-    format: Annotated[str | None, Field(exclude_if=absent)] = None
-    bound: Annotated[str | None, Field(exclude_if=absent)] = None
+    default: Any = None
+    format: str | None = None
+    bound: str | None = None
     doc: str = ""
 
 
@@ -96,7 +95,7 @@ class Tool(Contract):
     doc: str
     inputs: list[PortOfTool]
     outputs: list[PortOfTool]
-    cwl: Annotated[str | None, Field(exclude_if=absent)] = None
+    cwl: str | None = None
 
     @property
     def label(self) -> str:
@@ -139,7 +138,7 @@ class ComposeTools(Contract):
     tools: Annotated[list[ToolRef], Field(min_length=1, max_length=MAX_TOOLS)]
     bind: Annotated[
         dict[str, Annotated[str, StringConstraints(max_length=500)]],
-        Field(max_length=MAX_TOOLS, exclude_if=operator.not_),
+        Field(max_length=MAX_TOOLS),
     ] = Field(default_factory=dict)
     store: bool = False
 
@@ -157,4 +156,4 @@ class Composition(Contract):
     name: str
     cwl: str
     findings: list[Finding] = Field(default_factory=list)
-    template: Annotated[Template | None, Field(exclude_if=absent)] = None
+    template: Template | None = None

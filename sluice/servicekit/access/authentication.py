@@ -7,7 +7,6 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sluice.contracts.common.problems import Unauthenticated
-from sluice.contracts.common.renamed import old_names_written
 from sluice.servicekit.access.delegation import address_of, asked_for, request_of
 from sluice.servicekit.access.principal import (
     ANYBODY,
@@ -87,7 +86,6 @@ class Authentication:
         with (
             coming_from(address_of(scope)),
             answering(request_of(principal_of(scope), scope)),
-            old_names_written(_is_of_release_before(scope)),
         ):
             await self._app(scope, receive, send)
 
@@ -118,12 +116,3 @@ class Authentication:
                 " another system, or was not copied whole"
             )
         return found or self._without
-
-
-def _is_of_release_before(scope: Scope) -> bool:
-    """Return whether the request may come from a client of release 0.1.0.
-
-    Such a client sends no token and only the default user agent of httpx.
-    """
-    agent = Headers(scope=scope).get("user-agent", "") if scope["type"] == "http" else ""
-    return principal_of(scope) is ANYBODY and agent.startswith("python-httpx")

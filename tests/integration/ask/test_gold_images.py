@@ -22,8 +22,6 @@ LINES = [
     for n in range(3)
 ]
 KNOWN = "SELECT uid, content #>> '{item,n}' FROM items WHERE known_answer IS NOT NULL"
-#: Make the items look as the previous release stored them.
-AS_BEFORE = "UPDATE items SET line_at = NULL, line_size = NULL"
 #: Has each of the possible line ends, and an empty line.
 GOLD = LINES[0] + b"\r\n\n" + LINES[1] + b"\r" + LINES[2]
 
@@ -71,22 +69,12 @@ async def test_only_the_line_of_a_gold_image_is_read(asking: Asking, sizes: list
         assert sizes == [len(LINES[len(mark)])]
 
 
-async def test_gold_image_of_the_previous_release_is_shown(asking: Asking) -> None:
-    browser, known, _ = await shown(asking)
-    await asking.rows_of(AS_BEFORE)
-    for image in known.values():
-        assert (await browser.http.get(image)).content == PNG
-
-
-@pytest.mark.parametrize("as_before", [False, True])
 @pytest.mark.parametrize("left", [None, b"", b"{}", b"text"])
 async def test_cause_of_an_unreadable_image_is_only_logged(
-    asking: Asking, left: bytes | None, as_before: bool
+    asking: Asking, left: bytes | None
 ) -> None:
     """``left`` is the content of the files; with None the files are deleted."""
     browser, known, others = await shown(asking)
-    if as_before:
-        await asking.rows_of(AS_BEFORE)
     files = [path for path in asking.folder.glob("*/*") if path.is_file()]
     for path in files:
         path.unlink()

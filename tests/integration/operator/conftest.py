@@ -82,7 +82,6 @@ async def operating(database_url: str, **settings: Any) -> AsyncIterator[Operato
         http = httpx.AsyncClient(
             transport=httpx.ASGITransport(for_anybody(service.app)),
             base_url="http://operator.test",
-            headers={"User-Agent": "none of the release before"},
         )
         async with http:
             yield Operator(

@@ -251,12 +251,8 @@ async def test_tasks_are_listed_in_pages(world: World) -> None:
         "a client that does not ask for pages gets no cursor"
     )
     mine = whole[0].chain_uid
-    for parameter in (
-        "chain_uid",
-        "chain",
-    ):  # The second parameter is that of the previous release.
-        of_one = await world.chains._http.get("/api/v1/tasks", params={parameter: str(mine)})
-        assert {task["chain_uid"] for task in of_one.json()["tasks"]} == {str(mine)}
+    of_one = await world.chains.tasks(chain=mine)
+    assert {task.chain_uid for task in of_one.tasks} == {mine}
     ended = await world.chains.tasks(limit=3, state=StepState.FINISHED, paged=True)
     more = await world.chains.tasks(limit=100, state=StepState.FINISHED, after=ended.after)
     assert [task.task_uid for task in [*ended.tasks, *more.tasks]] == [

@@ -41,6 +41,7 @@ from sluice.contracts.pilots.pilots import (
 from sluice.contracts.templates.plan import Boundary, MergeGroups
 from sluice.scheduling.fit import NOTHING
 from sluice.servicekit.database import Database
+from tests.task_fields import task_of
 from wms.db.jobs.duplicate_attempts import claim_second
 from wms.db.jobs.leases import ClaimedJob
 from wms.db.jobs.splitting import SplitClaim, SplitPlace, count_page, insert_jobs
@@ -87,7 +88,7 @@ def make_task(**changes: Any) -> Task:
         "groups": MergeGroups(),
         "resources": Resources(),
     }
-    return Task(**{**plain, **changes})
+    return task_of(**{**plain, **changes})
 
 
 def input_file(seq: int, *, size: int = 100) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Requests to a system of release 0.1.0, which lacks routes, say that it is too old."""
+"""Requests to a system of an older release, which lacks routes, say that it is too old."""
 
 import json
 import threading
@@ -14,7 +14,7 @@ from sluice.contracts.common.problems import NotFound
 from sluice.cwl_runner.rest import RequestRefusedError, Rest
 
 PROBLEM = "application/problem+json"
-#: Answer of release 0.1.0 to an unknown address.
+#: Answer of a system to an unknown address.
 ANSWER = json.dumps(
     {
         "type": "about:blank",

@@ -13,6 +13,7 @@ from sluice.contracts.jobs.job_inputs import InputFile, JobInput
 from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import JobToken, LeasedJob, PilotTask, StorageUrls
+from tests.task_fields import with_needs
 
 
 def tool(command: list[str], **fields: Any) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def task(root: Path, executable: dict[str, Any], **fields: Any) -> PilotTask:
         "log_out_url": f"file://{root}/logs",
         "resources": Resources(time_limit=60.0),
     }
-    return PilotTask(**{**values, **fields})
+    return PilotTask(**with_needs({**values, **fields}))
 
 
 def output(root: Path, port: str, folder: str = "out", *, optional: bool = False) -> TaskOutput:

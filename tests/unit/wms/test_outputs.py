@@ -9,6 +9,7 @@ from sluice.contracts.common.naming import attempt_prefix, log_name, output_name
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, TaskMode
 from sluice.contracts.jobs.tasks import Task, TaskOutput
 from sluice.contracts.pilots.pilots import AttemptReport, LogFile, OutputFile
+from tests.task_fields import task_of
 from wms.db.tasks.task_cache import known_task
 from wms.domain.outputs import InvalidReport, check_report, output_files
 
@@ -35,7 +36,7 @@ def task(**changes: object) -> Task:
         "log_stor_url": "file:///logs",
         "log_out_url": "file:///logs/cut",
     }
-    return Task.model_validate({**plain, **changes})
+    return task_of(**{**plain, **changes})
 
 
 OTHER = TaskOutput(

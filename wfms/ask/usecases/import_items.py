@@ -183,15 +183,12 @@ def _gold_items(question: OpenQuestion, file: InputFile, data: bytes) -> Iterato
                 f"line {number + 1}: 'answer' is {quoted(content.known)}: give one of {answers}"
             )
         name = f"{question.group}/{question.template}/{question.step}/{line!r}"
-        stored = _stored(content)
-        if question.ask.show is Show.IMAGE:
-            stored["line"] = number  # for the release before this one
         yield NewItem(
             _like_others(uuid5(_GOLD, name)),
             None,
             number,
             file,
-            stored,
+            _stored(content),
             known=content.known,
             line=(begin, len(line)),
         )

@@ -46,11 +46,4 @@ def _read(item: FoundItem) -> tuple[bytes, str]:
     with open_reader(item.file.url) as reader:
         if item.line is not None:
             return image_of(reader.read(*item.line))
-        number = item.content.get("line")
-        if number is None:
-            return image_of(reader.read(0, LARGEST_IMAGE))
-        # Items stored by an older release have no offset of their line.
-        lines = reader.read(0, item.file.size).splitlines()
-    if number >= len(lines):
-        raise Unreadable(f"it has no line {number + 1} any more")
-    return image_of(lines[number])
+        return image_of(reader.read(0, LARGEST_IMAGE))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Query
+from fastapi import APIRouter, Query
 
 from sluice.contracts.access.access import Role
 from sluice.contracts.access.services import CallingService
@@ -24,14 +24,6 @@ Limit = Annotated[int, Query(ge=1, le=1000)]
 Full = Annotated[bool, Query(description="Include the number of killed jobs.")]
 
 
-def _chain_filter(
-    chain_uid: UUID | None = None,
-    #: The name that clients use as long as services of release 0.1.0 may answer them.
-    chain: Annotated[UUID | None, Query(include_in_schema=False)] = None,
-) -> UUID | None:
-    return chain_uid or chain
-
-
 def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRouter:
     """Create the routes; ``wake`` is called after a change that leaves work to the loops."""
     router = api_router("/api/v1/tasks", tags=["tasks"])
@@ -41,7 +33,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
     async def list_tasks(
         visibility: Seen,
         *,
-        chain: Annotated[UUID | None, Depends(_chain_filter)],
+        chain_uid: UUID | None = None,
         state: StepState | None = None,
         after: str | None = None,
         limit: Limit = 200,
@@ -55,7 +47,7 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         return await read_tasks(
             context,
             TaskQuery(
-                chain=chain,
+                chain=chain_uid,
                 state=state,
                 after=after,
                 limit=limit,

@@ -12,7 +12,6 @@ from pydantic import BaseModel, ValidationError
 
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.problems import Finding, ServiceError
-from sluice.contracts.common.renamed import ContractWithOldNames
 from sluice.contracts.common.wording import sentence_of
 from sluice.servicekit.access.policy import RoutePolicy, under
 from sluice.servicekit.web.known_queries import require_known_query
@@ -118,13 +117,9 @@ def _serve(route: Route, bridge: Bridge) -> Callable[..., Response]:
 
 def _query_parameters(route: Route) -> frozenset[str]:
     asked = route.query or route.passed_on
-    old_names = (
-        asked.old_names.values() if asked and issubclass(asked, ContractWithOldNames) else ()
-    )
     return frozenset(
         {
             *(asked.model_fields if asked else ()),
-            *old_names,
             *(UPLOADED_AS if route.uploads else ()),
             *(
                 parameter["name"]

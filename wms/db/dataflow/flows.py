@@ -17,9 +17,8 @@ _SELECT_WRITER = statement("""
 -- The live task of the chain that writes the data set. A chain has few tasks.
 SELECT uid FROM tasks
 WHERE chain_uid = $1 AND state NOT IN ('{task.FINISHED}', '{task.FAILED}', '{task.CANCELED}')
-    AND (spec->>'dat_out_uid' = $2::text
-        OR jsonb_path_exists(spec, '$.side_outputs[*].dat_out_uid ? (@ == $uid)',
-            jsonb_build_object('uid', $2::text)))
+    AND jsonb_path_exists(spec, '$.outputs[*].dat_out_uid ? (@ == $uid)',
+        jsonb_build_object('uid', $2::text))
 """)
 
 _BEGIN_FLOW = statement("""

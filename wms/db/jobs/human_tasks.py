@@ -3,8 +3,7 @@
 State changes follow the lock rule of ``wms/db/tasks/tasks.py``.
 
 The ids of one task's jobs become visible in rising order: whoever draws them holds the lock of the
-task's row until its transaction ends. A reader that pages by id therefore misses no job. Jobs that
-pilots of an older release tried first keep their ids when they become items again.
+task's row until its transaction ends. A reader that pages by id therefore misses no job.
 """
 
 from collections.abc import Sequence

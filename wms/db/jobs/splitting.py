@@ -205,8 +205,5 @@ async def insert_jobs(
 
 
 def stored_files(files: Iterable[JobInput]) -> list[dict[str, Any]]:
-    """Return the files as they are stored.
-
-    An empty port is left out, because instances of the previous release reject it.
-    """
-    return [file.model_dump(exclude=None if file.port else {"port"}) for file in files]
+    """Return the files as they are stored."""
+    return [file.model_dump(exclude_defaults=True) for file in files]

@@ -43,12 +43,11 @@ SELECT uid, shared_inputs::text AS shared FROM tasks
 WHERE uid = ANY($1::uuid[]) AND shared_inputs IS NOT NULL
 """
 
-#: SQL: the demand of task ``t``. A task that the previous release stored has its needs only in its
-#: description.
+#: SQL: the demand of task ``t``.
 DEMAND = f"""t.uid, t.template, t.step, t.owner_group, t.rank + {PRIORITY} AS rank,
     {PRIORITY}::float AS priority, t.created_at,
     coalesce(t.turn_at, t.created_at) AS turn_at, t.ready,
-    coalesce(t.needs, t.spec - ARRAY['executable', 'args'])::text AS needs,
+    t.needs::text AS needs,
     extract(epoch FROM now() - coalesce(t.served_at, t.created_at))::float AS waited,
     CASE WHEN t.kept_until > now() THEN t.kept_by END AS kept_by,
     {WAITS_FOR_ROOM} AS is_trial"""
@@ -170,8 +169,6 @@ async def insert_task(connection: Connection, task: Task) -> bool:
         task.chain_uid,
         task.step,
         task.template,
-        # Without defaults, because an instance of the previous release reads it too. That release
-        # knows neither jobs taken over (it runs all jobs) nor owners.
         task.model_dump(
             mode="json", exclude_defaults=True, exclude={"taken_over", "owner", "group"}
         ),

@@ -22,8 +22,8 @@ _ANY = 2**40
 class PilotCapacity:
     """The free capacity of a pilot that asks for jobs.
 
-    It is what the pilot reports, but never more than its node has. A pilot of the previous release
-    reports nothing and gets as many jobs as it asks for.
+    It is what the pilot reports, but never more than its node has. A pilot that reports nothing
+    gets as many jobs as it asks for.
     """
 
     def __init__(self, request: LeaseRequest, node: NodeResources) -> None:

@@ -111,7 +111,7 @@ async def _ask(dms: DmsClient, name: str | None, needed: int | None) -> StorageR
         return StorageRoom(free=None)
     try:
         return await dms.need_room(name, needed)
-    except NotFound:  # the storage is gone, or the DMS is of the previous release
+    except NotFound:  # the storage is gone
         return StorageRoom(free=None)
     except ServiceError as error:
         log.warning("room.not_known", storage=name, reason=error.detail)

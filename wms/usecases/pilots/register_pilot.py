@@ -89,7 +89,7 @@ async def _require_room(
         raise SiteExpired(str(site))
     its = locked.site
     if key is None:
-        raise BeyondSite(its.name, ["it has not shown a key: it is of an older release"])
+        raise BeyondSite(its.name, ["it has not shown a key"])
     if its.revoked_at is not None:
         raise SiteExpired(its.name)
     starts = await starts_with(connection, key, site=site, pilot=pilot.uid, lease=lease)

@@ -135,10 +135,7 @@ class FinishedBefore:
             claimed = [
                 StatedFile(url=file.url, size=file.size, checksum=file.checksum) for file in some
             ]
-            try:
-                faults = await self._dms.check_stated_files(claimed, content=False)
-            except NotFound:  # a DMS of the previous release
-                return lost
+            faults = await self._dms.check_stated_files(claimed, content=False)
             lost |= {
                 file.seq for file, fault in zip(some, faults, strict=True) if fault is not None
             }

@@ -31,7 +31,7 @@ def due_lines(system: System, template: Template) -> Iterator[str]:
         return
     try:
         due = system.ask(lambda c: c.operator.template_due(template.name))
-    except NotFound:  # the previous release answers, or it was published again
+    except NotFound:  # it was published again
         return
     yield from _times(due)
     for one in due.sets:

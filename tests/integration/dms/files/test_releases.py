@@ -97,14 +97,6 @@ async def test_release_delivered_twice_counts_once(dms: Dms) -> None:
     assert await dms.fetch("SELECT * FROM file_reads") == []
 
 
-async def test_client_that_does_not_ask_gets_no_release_fields(dms: Dms) -> None:
-    """Clients of the previous release refuse unknown fields."""
-    uid, _ = await dms.filled("between")
-    await dms.apply(make_release(uid, 0))
-    for path in (f"/api/v1/datasets/{uid}", f"/api/v1/datasets/{uid}/files", "/api/v1/datasets"):
-        assert "released" not in (await dms.http.get(path)).text
-
-
 async def test_invariant_4_file_stays_until_all_downstream_tasks_release_it(dms: Dms) -> None:
     uid, _ = await dms.filled("between", 4)
     await dms.apply(make_release(uid, 0, 1, 2, readers=2))

@@ -64,10 +64,6 @@ async def test_watermarks_take_effect_at_once_and_can_be_removed(dms: Dms) -> No
     ).filling_since is None, "new watermarks kept the old state"
     assert (await dms.client.unmark_storage(NAME)).marks is None
     assert (await storage(dms)).marks is None
-    listed = [one.model_dump() for one in await dms.client.storages(StorageType.INPUT)]
-    assert all("marks" not in one and "filling_since" not in one for one in listed), (
-        "clients of the previous release get new fields"
-    )
 
 
 async def test_relative_watermarks_without_a_capacity_refer_to_the_file_system(dms: Dms) -> None:

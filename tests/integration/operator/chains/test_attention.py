@@ -157,12 +157,9 @@ async def test_page_shows_the_gpus_of_each_pilot(operator: Operator, scene: Scen
     ]
 
 
-@pytest.mark.parametrize("before", [False, True])
 async def test_page_lists_fifty_pilots_and_counts_the_others(
-    operator: Operator, scene: Scene, before: bool
+    operator: Operator, scene: Scene
 ) -> None:
-    """A WMS of the previous release returns all pilots, whatever the limit."""
-    operator.neighbours.of_the_release_before = before
     gone = operator.neighbours.pilots[0].model_copy(update={"state": PilotState.GONE})
     operator.neighbours.pilots[:0] = [
         gone.model_copy(update={"uid": uuid4(), "name": f"gone-{n}"}) for n in range(60)
@@ -174,11 +171,9 @@ async def test_page_lists_fifty_pilots_and_counts_the_others(
     assert '<a href="/pilots">13 more pilots</a>' in page
 
 
-@pytest.mark.parametrize("before", [False, True])
 async def test_lost_pilots_are_reported_although_many_pilots_are_active(
-    operator: Operator, scene: Scene, before: bool
+    operator: Operator, scene: Scene
 ) -> None:
-    operator.neighbours.of_the_release_before = before
     active, _, lost = operator.neighbours.pilots
     for number in range(70):
         new = {"uid": uuid4(), "host": f"host-{number}"}
@@ -319,15 +314,6 @@ async def test_open_problems_and_past_failures_are_both_shown(
         found.more
         == 30 + 30 + len(("the scene's failed chain", "its held job", "its lost pilot")) - 20
     )
-
-
-async def test_figures_are_blank_if_the_chain_service_is_of_the_previous_release(
-    operator: Operator, scene: Scene
-) -> None:
-    operator.neighbours.counting = False
-    page = (await operator.http.get("/")).text
-    assert figures(page)["Chains running"] == figures(page)["Jobs running"] == "–"
-    assert FAILED in page
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,3 @@ async def test_chain_request_includes_a_rank(
     dataset: Dataset = scene.dataset("more", DatasetType.INPUT, files=1, size=1)
     chain = await operator.client.request_chain(dataset.uid, "other", rank=8.0)
     assert (operator.neighbours.requested[-1].rank, chain.rank) == (8.0, 8.0)
-    assert (
-        "rank"
-        not in operator.neighbours.requested[-1].model_copy(update={"rank": 0.0}).model_dump()
-    ), "a chain service of the previous release does not know the field"

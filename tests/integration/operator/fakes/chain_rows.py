@@ -255,8 +255,6 @@ def _attention_routes(rows: Rows) -> APIRouter:
 
     @router.get("/counts")
     async def counts() -> ChainCounts:
-        if not rows.counting:
-            raise NotFound("there is no such address")
         states = [chain.state for chain in rows.chains.values()]
         running, uploading = (
             states.count(ChainState.IN_PROGRESS),

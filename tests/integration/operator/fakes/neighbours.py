@@ -31,7 +31,7 @@ class Neighbours(Rows):
                 step_routes(self),
                 limit_routes(self),
                 times_routes(self),
-                pilot_routes(self.pilots, paged=lambda: not self.of_the_release_before),
+                pilot_routes(self.pilots),
             ],
             "dms": [*dataset_routers(self), log_routes()],
             "wfms.intake": [

@@ -1,6 +1,5 @@
 """The pilots of a fake WMS."""
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -56,13 +55,12 @@ def detail_of(pilot: Pilot) -> PilotDetail:
     )  # fmt: skip
 
 
-def pilot_routes(pilots: list[Pilot], *, paged: Callable[[], bool]) -> APIRouter:
-    """``paged`` is false for a WMS of the previous release, which returns all pilots."""
+def pilot_routes(pilots: list[Pilot]) -> APIRouter:
     router = APIRouter(prefix="/api/v1/pilots")
 
     @router.get("")
     async def list_pilots(attention: bool = False, limit: int | None = None) -> PilotList:
-        if limit is None or not paged():
+        if limit is None:
             return PilotList(pilots=pilots)
         lost = [
             pilot for pilot in pilots if pilot.state is PilotState.LOST and not pilot.acknowledged

@@ -47,9 +47,6 @@ class Rows:
         #: Called before a chain is acknowledged.
         self.on_acknowledge: Callable[[UUID], None] = lambda uid: None
         self.pilots: list[Pilot] = []
-        self.of_the_release_before = False
-        #: False for a chain service of the previous release, which has no counts.
-        self.counting = True
         self.work = WorkCounts(running=12, waiting=82, held=1, slots=16)
         self.steps: list[StepLoad] = []
         self.unschedulable: list[UnschedulableTask] = []
@@ -69,9 +66,7 @@ class Rows:
         self.waits_for: dict[UUID, str] = {}
         self.standing: list[AppendOnlyDataset] = []
         self.schedules: list[ScheduleState] = []
-        self.stalled: (
-            list[Stalled] | None
-        ) = []  # None for a DMS of the previous release, which has no such route.
+        self.stalled: list[Stalled] = []
         #: Data set and number of files of each request to close a data set.
         self.closings: list[tuple[UUID, int | None]] = []
         self.requested: list[NewChain] = []

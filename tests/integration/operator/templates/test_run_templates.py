@@ -34,7 +34,7 @@ async def test_run_template_does_not_affect_published_templates(
         NewTemplate(name="spd", cwl=spd_text + "# next\n")
     )
     assert following.version == 2, "the run used up no version number"
-    assert await rows(operator) == 2, "the previous release reads the whole table"
+    assert await rows(operator) == 2
 
     dataset = await operator.client.register_dataset(NewDataset(name="some-files", on_demand=True))
     await operator.client.request_chain(dataset.uid, "spd", run_template=run.id)
@@ -78,9 +78,6 @@ async def test_run_templates_are_listed_in_pages(operator: Operator, sluice: Com
     assert ([template.id for template in first.templates], first.after) == (newest[:2], newest[1])
     last = await operator.client.run_templates(limit=3, after=first.after, paged=True)
     assert ([template.id for template in last.templates], last.after) == (newest[2:], None)
-    assert "next" not in (await operator.http.get("/api/v1/run-templates?limit=2")).json(), (
-        "the previous release expects this form"
-    )
     with pytest.raises(NotFound, match="no run has brought"):
         await operator.client.run_templates(after=uuid4())
     await operator.client.store_template(NewTemplate(name="published", cwl=LINEAR))

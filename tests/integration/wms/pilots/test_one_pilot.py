@@ -171,8 +171,6 @@ async def test_warm_workers_are_shown_as_the_last_heartbeat_reported(stage: Stag
     [listed] = (await list_pilots(stage.context, PilotQuery(limit=10))).pilots
     assert (listed.loaded, str(ocr)) == ([ocr], "ocr (idle, 3 jobs)")
     assert (await read_pilot(stage.context, pilot)).pilot.loaded == [ocr]
-    [listed] = (await list_pilots(stage.context, PilotQuery())).pilots
-    assert listed.loaded == [], "clients of the previous release get warm workers"
     await renew_leases(stage.context, pilot, Heartbeat())
     assert (await read_pilot(stage.context, pilot)).pilot.loaded == []
 

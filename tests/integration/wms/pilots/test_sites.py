@@ -73,7 +73,7 @@ class Pilot:
     async def register(
         self, enrolment: str, *, key: PilotKey | None = None, shown: bool = True
     ) -> int:
-        """Register the pilot. Without ``shown`` it shows no key, as in the previous release."""
+        """Register the pilot. Without ``shown`` it shows no key."""
         headers = {"authorization": f"Bearer {enrolment}"}
         if shown:
             headers[PILOT_PROOF_HEADER] = (key or self._key).proof(time.time())

@@ -113,12 +113,9 @@ def test_human_task_ignores_workflow_wide_node_requirements() -> None:
     assert (count.needs.named, count.needs.sandbox) == ({"licence": 1.0}, True)
 
 
-def test_plan_of_a_step_without_sluice_ask_omits_the_field() -> None:
-    """The previous release must be able to read the plan."""
-    check, count, join = (
-        one.model_dump(mode="json") for one in plan_of(human_task_template()).steps
-    )
-    assert ("ask" in check, "ask" in count, "ask" in join) == (True, False, False)
+def test_sluice_ask_applies_to_one_step() -> None:
+    check, count, join = (one.needs.ask for one in plan_of(human_task_template()).steps)
+    assert (check is None, count, join) == (False, None, None)
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,10 @@ def test_step_declares_checkpoint_files_and_interval() -> None:
     assert found["join"].checkpoint is None
 
 
-def test_plan_of_a_step_without_checkpoint_omits_the_field() -> None:
-    """The previous release must be able to read the plan."""
-    count, join = (step.model_dump(mode="json") for step in plan_of(edited((BOUNDARY, KEPT))).steps)
-    assert count["checkpoint"] == {"files": ["state/*"], "every": 30}
-    assert "checkpoint" not in join
+def test_checkpoint_applies_to_one_step() -> None:
+    count, join = (step.needs for step in plan_of(edited((BOUNDARY, KEPT))).steps)
+    assert count.checkpoint == Checkpoint(files=["state/*"], every=30)
+    assert join.checkpoint is None
 
 
 def test_tool_declares_the_checkpoint_unless_its_step_does() -> None:

@@ -37,10 +37,9 @@ def test_sandbox_is_required_by_a_step_or_by_the_workflow() -> None:
     )
 
 
-def test_plan_of_a_step_without_sandbox_omits_the_field() -> None:
-    """The previous release must be able to read the plan."""
-    count, join = (step.model_dump(mode="json") for step in plan_of(edited(ON_COUNT)).steps)
-    assert (count["sandbox"], "sandbox" in join) == (True, False)
+def test_sandbox_applies_to_one_step() -> None:
+    count, join = (step.needs.sandbox for step in plan_of(edited(ON_COUNT)).steps)
+    assert (count, join) == (True, False)
 
 
 def test_sandbox_of_a_nested_workflow_applies_to_its_steps() -> None:

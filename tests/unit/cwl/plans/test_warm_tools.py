@@ -29,10 +29,9 @@ def test_warm_worker_without_key_serves_all_jobs(written: str) -> None:
     assert needs((BOUNDARY, f"sluice:warm: {written}"))["count"].warm == Warm()
 
 
-def test_plan_of_a_step_without_warm_omits_the_field() -> None:
-    """The previous release must be able to read the plan."""
-    count, join = (step.model_dump(mode="json") for step in plan_of(edited(WARM)).steps)
-    assert ("warm" in count, "warm" in join) == (True, False)
+def test_warm_applies_to_one_step() -> None:
+    count, join = (step.needs for step in plan_of(edited(WARM)).steps)
+    assert (count.warm is None, join.warm) == (False, None)
 
 
 TOOL = "      baseCommand: [head, -n]\n"

@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from hypothesis import strategies as st
 
-from sluice.contracts.common.states import InputMode, TaskMode
+from sluice.contracts.common.states import TaskMode
 from sluice.contracts.templates.plan import (
     Plan,
     PlanOutput,
@@ -14,7 +14,9 @@ from sluice.contracts.templates.plan import (
     Source,
     StepInput,
     StepOutput,
+    main_input_mode,
 )
+from tests.task_fields import with_needs
 
 #: The data input of a workflow.
 DATA = Source(step=None, port="frames")
@@ -32,14 +34,16 @@ def step(
     ``sides`` are further inputs; ``next_sources`` and ``pick`` belong to the main input.
     """
     chosen = {key: more.pop(key) for key in ("next_sources", "pick") if key in more}
+    mode = more.pop("mode", TaskMode.MAP)
+    main = StepInput(port="file", source=source, mode=main_input_mode(mode), **chosen)
     outputs = [StepOutput(port=port) for port in ports or ("out",)]
     return PlanStep(
         name=name,
-        mode=more.pop("mode", TaskMode.MAP),
-        inputs=[StepInput(port="file", source=source, mode=InputMode.EACH, **chosen), *sides],
+        mode=mode,
+        inputs=[main, *sides],
         outputs=outputs,
         tool={"class": name},
-        **more,
+        **with_needs(more),
     )
 
 

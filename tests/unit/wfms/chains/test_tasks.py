@@ -203,7 +203,7 @@ def test_output_description_is_not_inherited_by_the_next_chain() -> None:
 
 
 def test_description_beyond_the_bounds_is_not_inherited() -> None:
-    """Such a description of an old release could not be registered again; the chain would fail."""
+    """Such a description could not be registered again, and the chain would fail."""
     old = replace(ORIGIN, meta={"notes": "x" * (MAX_META + MAX_ADDED)})
     made = new_dataset(
         old,

@@ -1,6 +1,6 @@
 """``/api/v1/tasks``, and the logs of jobs."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated
 from uuid import UUID
 
 from pydantic import Field
@@ -9,7 +9,6 @@ from sluice.contracts.chains.chains import ChainTask, ChainTaskList
 from sluice.contracts.common.base import Contract
 from sluice.contracts.common.bounds import NewText
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
-from sluice.contracts.common.renamed import ContractWithOldNames
 from sluice.contracts.common.states import StepState
 from sluice.contracts.jobs.logs import FollowedLog
 from sluice.contracts.jobs.tasks import Cancel, Prioritise, TaskStatus
@@ -21,7 +20,7 @@ from wfms.operator.context import OperatorContext
 from wfms.operator.http.route import Route, RouteResponse
 
 
-class TaskListRequest(ContractWithOldNames):
+class TaskListRequest(Contract):
     """Which tasks are listed.
 
     Attributes:
@@ -31,8 +30,6 @@ class TaskListRequest(ContractWithOldNames):
         paged: Return where the next page begins.
         full: Include the numbers of killed jobs.
     """
-
-    old_names: ClassVar = {"chain_uid": "chain"}
 
     chain_uid: UUID | None = None
     name: NewText | None = None

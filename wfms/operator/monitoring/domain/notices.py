@@ -164,7 +164,7 @@ def _first_job(task: TaskStatus) -> str:
     """Return the end of a notice: the first job that it counts, and the command that lists all."""
     state = JobState.HELD if task.held else JobState.FAILED
     every = f"`sluice task jobs {task.uid} --state {state}`"
-    if not task.reason:  # the WMS is an older release
+    if not task.reason:
         return f": {every}"
     return f"; {task.reason}" + (f"; {every} lists all" if (task.held or task.failed) > 1 else "")
 

@@ -1,7 +1,7 @@
 """What needs a person, gathered from the services; and its acknowledgement."""
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 from uuid import UUID
@@ -126,15 +126,13 @@ async def _chains(context: OperatorContext, limit: int) -> tuple[_Part, ChainCou
             chains.chains(attention=True, state=ChainState.FAILED, limit=limit),
             chains.chains(attention=True, state=ChainState.FINISHED, limit=limit),
             chains.chains(attention=True, state=ChainState.IN_PROGRESS, limit=limit),
-            _known(chains.counts()),
+            chains.counts(),
         )
     except ServiceError as error:
         text = f"The chain service does not answer, so chains are missing here: {error.detail}"
         return _Part([notices.of_trouble(text)]), None
     listed = [*failed.chains, *stuck.chains]
-    unshown = (
-        0 if counted is None else max(0, counted.attention - len(listed) - len(finished.chains))
-    )
+    unshown = max(0, counted.attention - len(listed) - len(finished.chains))
     found = [notice for chain in listed for notice in notices.of_chain(chain)]
     found += notices.of_failures(
         finished.chains, await _kept_datasets(context.dms, finished.chains)
@@ -165,9 +163,9 @@ async def _wms(
             wms.pilots(limit=MAX_PILOTS),
             wms.pilots(attention=True, limit=limit),
             wms.tasks(troubled=True, limit=limit),
-            _known(wms.counts(troubled=True)),
-            _known(wms.steps()),
-            _known(wms.unschedulable(limit=limit)),
+            wms.counts(troubled=True),
+            wms.steps(),
+            wms.unschedulable(limit=limit),
         )
     except ServiceError as error:
         text = (
@@ -175,23 +173,23 @@ async def _wms(
             f" {error.detail}"
         )
         return _Part([notices.of_trouble(text)]), None, None
-    tasks, unfit = troubled.tasks, never.tasks if never else []
+    tasks, unfit = troubled.tasks, never.tasks
     datasets = await _datasets(context.chains, [*tasks, *unfit])
-    found = notices.of_work(listed.pilots, waiting=None if work is None else work.waiting)
+    found = notices.of_work(listed.pilots, waiting=work.waiting)
     found += notices.of_pilots(lost.pilots)
     found += notices.of_quarantined(listed.pilots)
     found += notices.of_troubled_pilots(listed.pilots)
-    found += [] if steps is None else notices.of_steps(steps.steps)
+    found += notices.of_steps(steps.steps)
     found += notices.of_unschedulable(unfit, datasets)
     found += [notice for task in tasks for notice in notices.of_task(task, datasets)]
-    unshown = 0 if work is None or work.troubled is None else max(0, work.troubled - len(tasks))
-    unshown += never.number - len(unfit) if never else 0
+    unshown = max(0, (work.troubled or 0) - len(tasks))
+    unshown += never.number - len(unfit)
     return _Part(found, unshown + lost.number - len(lost.pilots)), work, listed
 
 
 async def _dms(dms: DmsClient, limit: int) -> _Part:
     try:
-        found = await _known(dms.stalled(limit=limit))
+        found = await dms.stalled(limit=limit)
     except ServiceError as error:
         text = (
             "The DMS does not answer, so uploads and deletions that do not go on are missing here:"
@@ -244,14 +242,6 @@ async def _datasets(
         return {chain.uid: chain.dataset_name for chain in await chains.known_chains(uids)}
     except ServiceError:
         return {}
-
-
-async def _known(answer: Awaitable[AnswerT]) -> AnswerT | None:
-    """Return the answer, or None if the service is an older release without this endpoint."""
-    try:
-        return await answer
-    except NotFound:
-        return None
 
 
 async def _intake(context: OperatorContext) -> list[Notice]:

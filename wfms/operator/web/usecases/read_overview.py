@@ -43,7 +43,7 @@ async def read_overview(context: OperatorContext) -> Overview:
 
 
 async def _limits(wms: WmsClient) -> list[ResourceLimit]:
-    """Return the limits, or none if the WMS does not answer or is an older release."""
+    """Return the limits, or none if the WMS does not answer."""
     try:
         return (await wms.limits()).limits
     except ServiceError:

@@ -1,4 +1,4 @@
-"""Responses of a system that is older than this command."""
+"""Responses of a system that does not know a route, because it is older than this command."""
 
 from http import HTTPStatus
 
@@ -6,10 +6,9 @@ _NO_TYPE = "about:blank"
 
 
 def is_unknown_route(status: int, problem_type: str) -> bool:
-    """Return whether a problem says that a release has no such route.
+    """Return whether a problem says that a service has no such route.
 
-    A resource that a route does not find has a problem type of its own. Release 0.1.0 has none for
-    a route that it does not have.
+    A route that does not find its resource answers with a problem type of its own.
     """
     return status == HTTPStatus.METHOD_NOT_ALLOWED or (
         status == HTTPStatus.NOT_FOUND and problem_type == _NO_TYPE
