@@ -191,7 +191,6 @@ class ChainsClient(QuotaCalls):
         state: StepState | None = None,
         after: str | None = None,
         limit: int | None = None,
-        paged: bool = False,
         full: bool = False,
     ) -> ChainTaskList:
         """Return tasks, those of the newest chains first, with the WMS's counts if it answers.
@@ -201,7 +200,6 @@ class ChainsClient(QuotaCalls):
             state: Only tasks in this state.
             after: The ``after`` of the previous page.
             limit: The length of the page.
-            paged: Include the place of the next page.
             full: Include the number of killed jobs.
         """
         params = {
@@ -209,7 +207,6 @@ class ChainsClient(QuotaCalls):
             "state": state,
             "after": after,
             "limit": limit,
-            "paged": paged or None,
             "full": full or None,
         }
         return await self.call("GET", f"{API}/tasks", answer=ChainTaskList, params=params)

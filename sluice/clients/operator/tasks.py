@@ -23,7 +23,6 @@ class TaskCalls(JobCalls):
         state: StepState | None = None,
         after: str | None = None,
         limit: int | None = None,
-        paged: bool = False,
         full: bool = False,
     ) -> ChainTaskList:
         """Return tasks, those of the newest chains first.
@@ -33,7 +32,6 @@ class TaskCalls(JobCalls):
             state: Only tasks in this state.
             after: The ``after`` of the previous page.
             limit: The length of the page.
-            paged: Include the place of the next page.
             full: Include the number of killed jobs.
         """
         params = {
@@ -41,7 +39,6 @@ class TaskCalls(JobCalls):
             "state": state,
             "after": after,
             "limit": limit,
-            "paged": paged or None,
             "full": full or None,
         }
         return await self.call("GET", f"{API}/tasks", answer=ChainTaskList, params=params)

@@ -144,16 +144,14 @@ class TemplateCalls(ServiceClient):
         return await self.call("POST", f"{API}/run-templates", body=template, answer=Template)
 
     async def run_templates(
-        self, *, limit: int | None = None, after: UUID | None = None, paged: bool = False
+        self, *, limit: int | None = None, after: UUID | None = None
     ) -> TemplateList:
         """Return templates that came with runs, the one that ran last first.
-
-        ``paged`` includes the place of the next page.
 
         Raises:
             NotFound: ``after`` never existed.
         """
-        params = {"limit": limit, "after": after, "paged": paged or None}
+        params = {"limit": limit, "after": after}
         return await self.call("GET", f"{API}/run-templates", answer=TemplateList, params=params)
 
     async def run_template(self, uid: UUID) -> Template:

@@ -37,7 +37,6 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         state: StepState | None = None,
         after: str | None = None,
         limit: Limit = 200,
-        paged: Annotated[bool, Query(description="Include the `after` of the next page.")] = False,
         full: Full = False,
     ) -> ChainTaskList:
         """List tasks, those of the newest chains first.
@@ -51,7 +50,6 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
                 state=state,
                 after=after,
                 limit=limit,
-                paged=paged,
                 full=full,
                 visibility=visibility,
             ),

@@ -37,7 +37,6 @@ class TaskQuery:
 
     Attributes:
         after: The ``after`` of the page before.
-        paged: Say where the next page begins.
         full: Count the jobs that were killed, too.
     """
 
@@ -45,7 +44,6 @@ class TaskQuery:
     state: StepState | None = None
     after: str | None = None
     limit: int = 200
-    paged: bool = False
     full: bool = False
     visibility: Visibility = ALL
 
@@ -68,11 +66,8 @@ async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
             limit=query.limit,
             visibility=query.visibility,
         )
-    next_place = last if query.paged else None
     counted = await _with_counts(context.wms, tasks, full=query.full)
-    return ChainTaskList(
-        tasks=counted, after=None if next_place is None else f"{next_place[0]}.{next_place[1]}"
-    )
+    return ChainTaskList(tasks=counted, after=None if last is None else f"{last[0]}.{last[1]}")
 
 
 def _place(after: str) -> tuple[int, int]:

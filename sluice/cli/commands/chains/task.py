@@ -52,7 +52,7 @@ def list_tasks(
     """List tasks with the counts of their jobs."""
     uid = None if chain is None else the_chain(system, chain)
     page = system.ask(
-        lambda c: c.operator.tasks(state=state, chain=uid, after=after, limit=limit, paged=True),
+        lambda c: c.operator.tasks(state=state, chain=uid, after=after, limit=limit),
     )
     if system.as_json:
         print_json(page.tasks)

@@ -161,9 +161,7 @@ def list_templates(
     async def question(connection: Connection) -> tuple[list[Template], UUID | None]:
         published = await connection.operator.templates(disabled=True) if after is None else nothing
         of_runs = (
-            await connection.operator.run_templates(limit=limit, after=after, paged=True)
-            if every
-            else nothing
+            await connection.operator.run_templates(limit=limit, after=after) if every else nothing
         )
         return [*published.templates, *of_runs.templates], of_runs.after
 

@@ -215,19 +215,18 @@ def _task_routes(rows: Rows) -> APIRouter:
     @router.get("/tasks")
     async def tasks(
         *,
-        chain: UUID | None = None,
+        chain_uid: UUID | None = None,
         state: StepState | None = None,
         limit: int = 1000,
         after: int = 0,
-        paged: bool = False,
         full: bool = False,
     ) -> ChainTaskList:
         listed = [
             row
             for row in rows.task_rows()
-            if chain in {None, row.chain_uid} and state in {None, row.state}
+            if chain_uid in {None, row.chain_uid} and state in {None, row.state}
         ]
-        more = paged and after + limit < len(listed)
+        more = after + limit < len(listed)
         found = [rows.as_asked(row, full=full) for row in listed[after : after + limit]]
         return ChainTaskList(tasks=found, after=str(after + limit) if more else None)
 

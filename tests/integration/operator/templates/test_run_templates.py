@@ -74,9 +74,9 @@ async def test_run_templates_are_listed_in_pages(operator: Operator, sluice: Com
         for number in range(5)
     ]
     newest = [template.id for template in reversed(made)]
-    first = await operator.client.run_templates(limit=2, paged=True)
+    first = await operator.client.run_templates(limit=2)
     assert ([template.id for template in first.templates], first.after) == (newest[:2], newest[1])
-    last = await operator.client.run_templates(limit=3, after=first.after, paged=True)
+    last = await operator.client.run_templates(limit=3, after=first.after)
     assert ([template.id for template in last.templates], last.after) == (newest[2:], None)
     with pytest.raises(NotFound, match="no run has brought"):
         await operator.client.run_templates(after=uuid4())

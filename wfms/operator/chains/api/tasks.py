@@ -27,7 +27,6 @@ class TaskListRequest(Contract):
         name: DATASET.STEP with the name of the chain's input. The result has no pages.
         state: State of the step.
         after: The ``after`` of the page before.
-        paged: Return where the next page begins.
         full: Include the numbers of killed jobs.
     """
 
@@ -36,7 +35,6 @@ class TaskListRequest(Contract):
     state: StepState | None = None
     after: str | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] | None = None
-    paged: bool = False
     full: bool = False
 
 
@@ -107,7 +105,6 @@ class TaskRoutes:
             state=query.state,
             after=query.after,
             limit=query.limit,
-            paged=query.paged,
             full=query.full,
         )
 

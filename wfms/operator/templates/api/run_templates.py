@@ -30,12 +30,10 @@ class RunListQuery(Contract):
 
     Attributes:
         after: The ``after`` of the page before.
-        paged: Return where the next page begins.
     """
 
     limit: Annotated[int, Field(ge=1, le=1000)] = 1000
     after: UUID | None = None
-    paged: bool = False
 
 
 class RunTemplateRoutes:
@@ -80,7 +78,7 @@ class RunTemplateRoutes:
         found = await list_run_templates(self._database, limit=query.limit, after=query.after)
         return TemplateList(
             templates=[template.contract() for template in found.templates],
-            after=found.after if query.paged else None,
+            after=found.after,
         )
 
     async def read(self, template_id: UUID) -> Template:

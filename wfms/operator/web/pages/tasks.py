@@ -53,11 +53,11 @@ class TaskPages:
         state, after = query_choice(StepState), request.args.get("after")
         try:
             page = self._bridge.run(
-                self._chains.tasks(state=state, after=after, limit=_PAGE, paged=True, full=True)
+                self._chains.tasks(state=state, after=after, limit=_PAGE, full=True)
             )
         except Unprocessable:
             page = self._bridge.run(
-                self._chains.tasks(state=state, limit=_PAGE, paged=True, full=True)
+                self._chains.tasks(state=state, limit=_PAGE, full=True)
             )  # an invalid cursor: show the first page
         shown = {"counts_of": counts_of, "shortfall_of": shortfall_of}
         return {"tasks": page.tasks, "next": page.after, "state": state, **shown}
