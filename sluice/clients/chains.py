@@ -47,7 +47,6 @@ class ChainsClient(QuotaCalls):
         self,
         *,
         attention: bool = False,
-        failures: bool = False,
         after: str | None = None,
         limit: int | None = None,
         **filters: Unpack[ChainFilters],
@@ -56,7 +55,6 @@ class ChainsClient(QuotaCalls):
 
         Args:
             attention: Only chains that need attention.
-            failures: Include the numbers of failed jobs.
             after: The ``after`` of the previous page.
             limit: The length of the page.
             **filters: Filters, all of which must match.
@@ -64,7 +62,6 @@ class ChainsClient(QuotaCalls):
         params = {
             **filters,
             "attention": attention or None,
-            "failures": failures or None,
             "after": after,
             "limit": limit,
         }
@@ -99,14 +96,13 @@ class ChainsClient(QuotaCalls):
         params = {"ended": True, "limit": limit}
         return (await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)).chains
 
-    async def chain(self, uid: UUID, *, failures: bool = False) -> Chain:
-        """Return a chain; with ``failures``, with the numbers of failed jobs.
+    async def chain(self, uid: UUID) -> Chain:
+        """Return a chain.
 
         Raises:
             NotFound: There is no such chain.
         """
-        params = {"failures": failures or None}
-        return await self.call("GET", f"{API}/chains/{uid}", answer=Chain, params=params)
+        return await self.call("GET", f"{API}/chains/{uid}", answer=Chain)
 
     async def counts(self) -> ChainCounts:
         """Return the numbers of running chains and of those that need attention."""
@@ -191,7 +187,6 @@ class ChainsClient(QuotaCalls):
         state: StepState | None = None,
         after: str | None = None,
         limit: int | None = None,
-        full: bool = False,
     ) -> ChainTaskList:
         """Return tasks, those of the newest chains first, with the WMS's counts if it answers.
 
@@ -200,26 +195,22 @@ class ChainsClient(QuotaCalls):
             state: Only tasks in this state.
             after: The ``after`` of the previous page.
             limit: The length of the page.
-            full: Include the number of killed jobs.
         """
         params = {
             "chain_uid": chain,
             "state": state,
             "after": after,
             "limit": limit,
-            "full": full or None,
         }
         return await self.call("GET", f"{API}/tasks", answer=ChainTaskList, params=params)
 
-    async def task(self, uid: UUID, *, full: bool = False) -> ChainTask:
-        """Return a task. ``full`` is as in ``tasks``.
+    async def task(self, uid: UUID) -> ChainTask:
+        """Return a task.
 
         Raises:
             NotFound: There is no such task.
         """
-        return await self.call(
-            "GET", f"{API}/tasks/{uid}", answer=ChainTask, params={"full": full or None}
-        )
+        return await self.call("GET", f"{API}/tasks/{uid}", answer=ChainTask)
 
     async def cancel_task(self, uid: UUID, asked: Cancel | None = None) -> TaskStatus:
         """Cancel a task through the WMS. Its chain is then canceled, too.

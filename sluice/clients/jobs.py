@@ -98,15 +98,13 @@ class JobCalls(ServiceClient):
         }
         return await self.call("GET", f"{API}/tasks/{task}/jobs", answer=JobPage, params=params)
 
-    async def job(self, job_id: int, *, full: bool = False) -> Job:
+    async def job(self, job_id: int) -> Job:
         """Return a job with its attempts; with ``full``, also with the names of their pilots.
 
         Raises:
             NotFound: There is no such job.
         """
-        return await self.call(
-            "GET", f"{API}/jobs/{job_id}", answer=Job, params={"full": full or None}
-        )
+        return await self.call("GET", f"{API}/jobs/{job_id}", answer=Job)
 
     async def explain_job(self, job_id: int) -> Explanation:
         """Return why a job waits."""

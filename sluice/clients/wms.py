@@ -53,15 +53,13 @@ class WmsClient(HumanTaskCalls, JobCalls, QuotaCalls):
 
     service = "wms"
 
-    async def task(self, uid: UUID, *, full: bool = False) -> TaskStatus:
+    async def task(self, uid: UUID) -> TaskStatus:
         """Return a task; with ``full``, also with the number of killed jobs.
 
         Raises:
             NotFound: There is no such task.
         """
-        return await self.call(
-            "GET", f"{API}/tasks/{uid}", answer=TaskStatus, params={"full": full or None}
-        )
+        return await self.call("GET", f"{API}/tasks/{uid}", answer=TaskStatus)
 
     async def tasks(
         self,
@@ -70,7 +68,6 @@ class WmsClient(HumanTaskCalls, JobCalls, QuotaCalls):
         state: TaskState | None = None,
         limit: int | None = None,
         troubled: bool = False,
-        full: bool = False,
     ) -> TaskStatusList:
         """Return those of ``uids`` that exist, or the latest tasks.
 
@@ -79,14 +76,12 @@ class WmsClient(HumanTaskCalls, JobCalls, QuotaCalls):
             state: Only tasks in this state.
             limit: The maximum number of tasks.
             troubled: Only running tasks with failed or quarantined jobs.
-            full: As in ``task``.
         """
         params = {
             "uid": list(uids),
             "state": state,
             "limit": limit,
             "troubled": troubled or None,
-            "full": full or None,
         }
         return await self.call("GET", f"{API}/tasks", answer=TaskStatusList, params=params)
 

@@ -48,12 +48,11 @@ def _add_reading(router: APIRouter, context: WmsContext) -> None:
         name: Annotated[str | None, Query(description="Only pilots with this name.")] = None,
         attention: Attention = False,
         after: str | None = None,
-        limit: Annotated[int | None, Query(ge=1, le=MOST)] = None,
+        limit: Annotated[int, Query(ge=1, le=MOST)] = MOST,
     ) -> PilotList:
         """List pilots: present ones, then unacknowledged lost ones, then those ended within a day.
 
         Within each kind the latest comes first. `after` is the `after` of the previous page.
-        Without `limit`, the list has the first 10 000 pilots and no `after`.
         """
         return await list_pilots(context, PilotQuery(name, attention, after, limit))
 

@@ -43,7 +43,6 @@ from wms.usecases.tasks.prioritise_task import prioritise_task
 
 JobId = Annotated[int, Path(ge=1, le=MAX_ID)]
 Limit = Annotated[int, Query(ge=1, le=10_000)]
-Full = Annotated[bool, Query(description="Include the number of killed jobs.")]
 
 
 def tasks_router(context: WmsContext) -> APIRouter:
@@ -63,7 +62,6 @@ def _add_list(router: APIRouter, context: WmsContext) -> None:
         uid: Annotated[list[UUID] | None, Query(max_length=1000)] = None,
         state: TaskState | None = None,
         limit: Limit = 1000,
-        full: Full = False,
         troubled: Annotated[
             bool, Query(description="Only tasks with jobs that failed for good or are quarantined.")
         ] = False,
@@ -75,18 +73,16 @@ def _add_list(router: APIRouter, context: WmsContext) -> None:
         """
         read = read_tasks.read_troubled if troubled else read_tasks.read_task_statuses
         return TaskStatusList(
-            tasks=await read(
-                context, uid or [], state=state, limit=limit, full=full, visibility=visibility
-            )
+            tasks=await read(context, uid or [], state=state, limit=limit, visibility=visibility)
         )
 
 
 def _add_one(router: APIRouter, context: WmsContext) -> None:
     @router.get("/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def task(uid: UUID, full: Full = False) -> TaskStatus:
+    async def task(uid: UUID) -> TaskStatus:
         """Return a task with its state and the numbers of its jobs by state."""
-        return await read_tasks.read_task_status(context, uid, full=full)
+        return await read_tasks.read_task_status(context, uid)
 
     @router.get("/{uid}/jobs", responses=errors(NotFound, Unprocessable))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
@@ -238,10 +234,9 @@ def jobs_router(context: WmsContext) -> APIRouter:
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)
     async def job(
         job: JobId,
-        full: Annotated[bool, Query(description="Include the names of the pilots.")] = False,
     ) -> Job:
         """Return a job with its attempts."""
-        return await read_tasks.read_job(context, job, full=full)
+        return await read_tasks.read_job(context, job)
 
     @router.get("/{job}/explain", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, gateway=VIEWERS)

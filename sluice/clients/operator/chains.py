@@ -76,14 +76,12 @@ class ChainCalls(ServiceClient):
         **filters: Unpack[ChainFilters],
     ) -> ChainPage:
         """Return a page of chains, newest first. ``name`` is the name of their input."""
-        params = {**filters, "name": name, "after": after, "limit": limit, "failures": True}
+        params = {**filters, "name": name, "after": after, "limit": limit}
         return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
 
     async def chain(self, uid: UUID) -> Chain:
         """Return a chain with the numbers of failed jobs."""
-        return await self.call(
-            "GET", f"{API}/chains/{uid}", answer=Chain, params={"failures": True}
-        )
+        return await self.call("GET", f"{API}/chains/{uid}", answer=Chain)
 
     async def outputs(self, uid: UUID) -> ChainOutputs:
         """Return the outputs of a chain.

@@ -23,7 +23,6 @@ class TaskCalls(JobCalls):
         state: StepState | None = None,
         after: str | None = None,
         limit: int | None = None,
-        full: bool = False,
     ) -> ChainTaskList:
         """Return tasks, those of the newest chains first.
 
@@ -32,22 +31,18 @@ class TaskCalls(JobCalls):
             state: Only tasks in this state.
             after: The ``after`` of the previous page.
             limit: The length of the page.
-            full: Include the number of killed jobs.
         """
         params = {
             "chain_uid": chain,
             "state": state,
             "after": after,
             "limit": limit,
-            "full": full or None,
         }
         return await self.call("GET", f"{API}/tasks", answer=ChainTaskList, params=params)
 
-    async def task(self, uid: UUID, *, full: bool = False) -> ChainTask:
-        """Return a task. ``full`` is as in ``tasks``."""
-        return await self.call(
-            "GET", f"{API}/tasks/{uid}", answer=ChainTask, params={"full": full or None}
-        )
+    async def task(self, uid: UUID) -> ChainTask:
+        """Return a task."""
+        return await self.call("GET", f"{API}/tasks/{uid}", answer=ChainTask)
 
     async def outlook(self, uid: UUID) -> Schedulability:
         """Return whether the jobs of a task will ever find a node.

@@ -357,14 +357,6 @@ async def test_chains_and_tasks_are_listed_ranked_and_canceled(world: World) -> 
         ("filter", StepState.STARTING),
     ]
     assert tasks[0].jobs is not None
-    assert tasks[0].jobs.killed is None
-    full = [
-        (await world.chains.task(tasks[0].task_uid, full=True)),
-        *(await world.chains.tasks(full=True)).tasks,
-    ]
-    assert {task.jobs.killed for task in full if task.jobs is not None} == {0}, (
-        "full tasks are requested from the WMS"
-    )
     assert (await world.chains.prioritise(tasks[0].task_uid, 9.0)).rank == 9.0
     world.http["wms"].down = True
     assert (await world.chains.task(tasks[0].task_uid)).jobs is None

@@ -96,8 +96,8 @@ async def test_input_is_deleted_by_default_only_if_it_is_a_copy(world: World, co
 
 async def test_chain_with_failed_jobs_has_the_outcome_incomplete(world: World) -> None:
     _, chain = await finished_with_failure(world)
-    one = await world.chains.chain(chain.uid, failures=True)
-    [listed] = (await world.chains.chains(failures=True)).chains
+    one = await world.chains.chain(chain.uid)
+    [listed] = (await world.chains.chains()).chains
     for found in (one, listed):
         assert (found.outcome, found.failed_jobs) == (INCOMPLETE, 1)
         assert [step.outcome for step in found.steps] == ["finished", INCOMPLETE, "finished"]

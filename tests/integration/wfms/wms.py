@@ -104,13 +104,10 @@ class SmallWms:
     def _task_routes(self, router: APIRouter) -> None:
         @router.get("/tasks")
         async def tasks(
-            uid: Annotated[list[UUID] | None, Query()] = None, full: bool = False
+            uid: Annotated[list[UUID] | None, Query()] = None,
         ) -> TaskStatusList:
-            found = [self.statuses[task] for task in uid or [] if task in self.statuses]
             return TaskStatusList(
-                tasks=[
-                    status.model_copy(update={"killed": 0 if full else None}) for status in found
-                ]
+                tasks=[self.statuses[task] for task in uid or [] if task in self.statuses]
             )
 
         @router.post("/tasks/{uid}/cancel")

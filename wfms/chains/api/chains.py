@@ -67,12 +67,9 @@ def _query(
     uid: Annotated[list[UUID] | None, Query(max_length=100)] = None,
     attention: bool = False,
     ended: bool = False,
-    failures: bool = False,
     limit: Limit = 50,
 ) -> ChainQuery:
-    return replace(
-        filters, uids=uid, attention=attention, ended=ended, failures=failures, limit=limit
-    )
+    return replace(filters, uids=uid, attention=attention, ended=ended, limit=limit)
 
 
 def chains_router(
@@ -165,18 +162,15 @@ def _add_reading(router: APIRouter, database: Database) -> None:
         name; `owner`: those of this account; `meta`: those whose input has these values in its
         metadata; `attention`: those that failed and that nobody has acknowledged, discarded or run
         again, and those with a step that cannot go on; `ended`: instead, those that have ended, the
-        last to end first, on one page; `failures`: with the numbers of failed jobs.
+        last to end first, on one page.
         """
         return await read_chains(database, replace(query, visibility=visibility), after=after)
 
     @router.get("/chains/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR)
-    async def one_chain(uid: UUID, *, failures: bool = False) -> Chain:
-        """Return a chain with its steps and data sets.
-
-        `failures`: with the numbers of failed jobs.
-        """
-        return await read_chain(database, uid, failures=failures)
+    async def one_chain(uid: UUID) -> Chain:
+        """Return a chain with its steps and data sets."""
+        return await read_chain(database, uid)
 
 
 def _add_rank(router: APIRouter, context: ChainsContext) -> None:

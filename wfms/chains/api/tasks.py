@@ -21,7 +21,6 @@ from wfms.chains.usecases.read_tasks import TaskQuery, read_task, read_tasks
 from wfms.chains.usecases.record_task_end import record_task_end
 
 Limit = Annotated[int, Query(ge=1, le=1000)]
-Full = Annotated[bool, Query(description="Include the number of killed jobs.")]
 
 
 def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRouter:
@@ -37,7 +36,6 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
         state: StepState | None = None,
         after: str | None = None,
         limit: Limit = 200,
-        full: Full = False,
     ) -> ChainTaskList:
         """List tasks, those of the newest chains first.
 
@@ -50,7 +48,6 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
                 state=state,
                 after=after,
                 limit=limit,
-                full=full,
                 visibility=visibility,
             ),
         )
@@ -65,9 +62,9 @@ def tasks_router(context: ChainsContext, *, wake: Callable[[], None]) -> APIRout
 
     @router.get("/{uid}", responses=errors(NotFound))
     @allow(Role.VIEWER, CallingService.OPERATOR, CallingService.WATCHER)
-    async def one_task(uid: UUID, full: Full = False) -> ChainTask:
+    async def one_task(uid: UUID) -> ChainTask:
         """Return a task; its counts are left out if the WMS does not answer."""
-        return await read_task(context, uid, full=full)
+        return await read_task(context, uid)
 
     @router.post("/{uid}/cancel", responses=errors(NotFound, Conflict, NotAvailable))
     @allow(CallingService.OPERATOR)

@@ -132,7 +132,6 @@ class ChainQuery:
         incomplete: Only those with failed jobs.
         attention: Only those that need a person.
         ended: Only those that have ended, the last to end first, on one page.
-        failures: Return the numbers of failed jobs, too.
         limit: Length of a page.
         visibility: What the caller may see.
     """
@@ -147,7 +146,6 @@ class ChainQuery:
     incomplete: bool | None = None
     attention: bool = False
     ended: bool = False
-    failures: bool = False
     limit: int = 1
     visibility: Visibility = ALL
 
@@ -195,10 +193,7 @@ async def chains_page(
     datasets = await connection.fetch(DATASETS, uids)
     collected = await collections_of(connection, uids)
     last = int(rows[-1]["position"]) if len(rows) == query.limit and not query.ended else None
-    chains = [
-        _chain(row, steps, datasets, collected.get(row["uid"], []), failures=query.failures)
-        for row in rows
-    ]
+    chains = [_chain(row, steps, datasets, collected.get(row["uid"], [])) for row in rows]
     return chains, last
 
 
@@ -207,10 +202,7 @@ def _chain(
     steps: Sequence[asyncpg.Record],
     datasets: Sequence[asyncpg.Record],
     collected: list[ChainCollection],
-    *,
-    failures: bool,
 ) -> Chain:
-    """Return a chain; with ``failures``, with the numbers of failed jobs."""
     fields = {
         key: value
         for key, value in row.items()
@@ -225,19 +217,18 @@ def _chain(
             if step["failed_jobs"]
         ]
         fields["reason"] = f"outputs are missing because {', '.join(lost)} failed"
-    if failures:
-        fields.setdefault("failed_jobs", failed)
+    fields.setdefault("failed_jobs", failed)
     return Chain(
         **fields,
         secrets=row["secrets"] or {},
         acknowledged=None if seen is None else Acknowledgement(by=row["acknowledged_by"], at=seen),
-        steps=[_step(step, failures=failures) for step in own],
+        steps=[_step(step) for step in own],
         datasets=[_dataset(dataset) for dataset in datasets if dataset["chain_uid"] == row["uid"]],
         collected=collected,
     )
 
 
-def _step(row: asyncpg.Record, *, failures: bool) -> ChainStep:
+def _step(row: asyncpg.Record) -> ChainStep:
     return ChainStep(
         name=row["name"],
         state=row["state"],
@@ -245,7 +236,7 @@ def _step(row: asyncpg.Record, *, failures: bool) -> ChainStep:
         started_at=row["started_at"],
         ended_at=row["ended_at"],
         reason=row["reason"],
-        failed_jobs=row["failed_jobs"] if failures else 0,
+        failed_jobs=row["failed_jobs"],
         taken_from=row["taken_from"],
         jobs_from=row["jobs_from"],
     )

@@ -12,14 +12,14 @@ from wfms.chains.db.reading import ChainQuery, chains_page
 from wfms.chains.usecases.cancel_chain import UnknownChain
 
 
-async def read_chain(database: Database, uid: UUID, *, failures: bool = False) -> Chain:
-    """Return a chain; with ``failures``, with the numbers of failed jobs.
+async def read_chain(database: Database, uid: UUID) -> Chain:
+    """Return a chain.
 
     Raises:
         UnknownChain: There is no such chain.
     """
     async with database.connection() as connection:
-        chains, _ = await chains_page(connection, ChainQuery(uids=[uid], failures=failures))
+        chains, _ = await chains_page(connection, ChainQuery(uids=[uid]))
     if not chains:
         raise UnknownChain(uid)
     return chains[0]

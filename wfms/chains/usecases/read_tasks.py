@@ -37,14 +37,12 @@ class TaskQuery:
 
     Attributes:
         after: The ``after`` of the page before.
-        full: Count the jobs that were killed, too.
     """
 
     chain: UUID | None = None
     state: StepState | None = None
     after: str | None = None
     limit: int = 200
-    full: bool = False
     visibility: Visibility = ALL
 
 
@@ -66,7 +64,7 @@ async def read_tasks(context: ChainsContext, query: TaskQuery) -> ChainTaskList:
             limit=query.limit,
             visibility=query.visibility,
         )
-    counted = await _with_counts(context.wms, tasks, full=query.full)
+    counted = await _with_counts(context.wms, tasks)
     return ChainTaskList(tasks=counted, after=None if last is None else f"{last[0]}.{last[1]}")
 
 
@@ -82,7 +80,7 @@ def _place(after: str) -> tuple[int, int]:
     return int(found[1]), int(found[2])
 
 
-async def read_task(context: ChainsContext, uid: UUID, *, full: bool = False) -> ChainTask:
+async def read_task(context: ChainsContext, uid: UUID) -> ChainTask:
     """Return a task. Its counts are None if the WMS does not answer or does not know it.
 
     Raises:
@@ -92,17 +90,17 @@ async def read_task(context: ChainsContext, uid: UUID, *, full: bool = False) ->
         tasks, _ = await tasks_page(connection, task=uid)
     if not tasks:
         raise NoSuchTask(uid)
-    return (await _with_counts(context.wms, tasks, full=full))[0]
+    return (await _with_counts(context.wms, tasks))[0]
 
 
-async def _with_counts(wms: WmsClient, tasks: list[ChainTask], *, full: bool) -> list[ChainTask]:
+async def _with_counts(wms: WmsClient, tasks: list[ChainTask]) -> list[ChainTask]:
     counts: dict[UUID, TaskStatus] = {}
     known = [
         task.task_uid for task in tasks if task.state not in {StepState.PENDING, StepState.STARTING}
     ]
     for start in range(0, len(known), CHUNK):
         try:
-            answer = await wms.tasks(known[start : start + CHUNK], limit=CHUNK, full=full)
+            answer = await wms.tasks(known[start : start + CHUNK], limit=CHUNK)
         except ServiceError as error:
             log.warning("wms.no_counts", reason=error.detail)
             break

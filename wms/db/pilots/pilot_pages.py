@@ -10,13 +10,12 @@ from uuid import UUID
 
 from sluice.contracts.chains.attention import Acknowledgement
 from sluice.contracts.common.problems import WrongCursor
-from sluice.contracts.common.states import SandboxKind
 from sluice.contracts.pilots.pilot_list import Pilot, PilotList
 from sluice.servicekit.database import Connection
 from wms.db.jobs.in_flight import BOOKED, IN_FLIGHT
 from wms.db.statement import statement
 
-#: Most pilots in a list for clients that do not use pages.
+#: Most pilots on a page.
 MOST = 10_000
 
 PRESENT = "state IN ('{pilot.ACTIVE}', '{pilot.DRAINING}')"
@@ -84,14 +83,12 @@ class PilotQuery:
     Attributes:
         name: Only pilots with this name.
         attention: Only lost pilots that nobody has acknowledged and that did not start again.
-        limit: None for a client that does not know pages. It gets neither ``after`` nor ``total``,
-            and no values of fields that older clients do not know.
     """
 
     name: str | None = None
     attention: bool = False
     after: str | None = None
-    limit: int | None = None
+    limit: int = MOST
 
 
 async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
@@ -101,16 +98,11 @@ async def pilot_page(connection: Connection, query: PilotQuery) -> PilotList:
         WrongCursor: ``after`` is not a cursor of this list.
     """
     numbers = _NEED_ATTENTION if query.attention else tuple(_ALL)
-    limit = query.limit or MOST
     rows = await connection.fetch(
-        SELECT_PILOTS, query.name, limit + 1, *page_places(query.after, numbers)
+        SELECT_PILOTS, query.name, query.limit + 1, *page_places(query.after, numbers)
     )
-    is_last, rows = len(rows) <= limit, rows[:limit]
+    is_last, rows = len(rows) <= query.limit, rows[: query.limit]
     pilots = [pilot_of(dict(row)) for row in rows]
-    if query.limit is None:
-        unknown = {"busy": None, "booked": None, "sandbox": SandboxKind.NONE, "stopping": False}
-        more: dict[str, Any] = {"loaded": [], "to_load": None, "trouble": ""}
-        return PilotList(pilots=[pilot.model_copy(update=unknown | more) for pilot in pilots])
     total = await connection.fetchval(COUNT_PILOTS[numbers], query.name)
     return PilotList(pilots=pilots, after=None if is_last else rows[-1]["cursor"], total=total)
 

@@ -85,18 +85,13 @@ def no_job(job_id: int) -> NotFound:
     return NotFound(f"no job {job_id}", job=job_id)
 
 
-async def task_status(connection: Connection, uid: UUID, *, full: bool = False) -> TaskStatus:
+async def task_status(connection: Connection, uid: UUID) -> TaskStatus:
     """Return the status of a task.
-
-    Args:
-        connection: A database connection.
-        uid: The task.
-        full: Include the number of killed jobs.
 
     Raises:
         NotFound: There is no such task.
     """
-    found = await task_statuses(connection, [uid], full=full)
+    found = await task_statuses(connection, [uid])
     if not found:
         raise no_task(uid)
     return found[0]
@@ -106,12 +101,11 @@ async def task_statuses(
     connection: Connection,
     uids: Sequence[UUID],
     *,
-    full: bool = False,
     visibility: Visibility = ALL,
 ) -> list[TaskStatus]:
     """Return the status of those of ``uids`` that exist and are visible."""
     rows = await connection.fetch(_SELECT_STATUS, uids, visibility.names())
-    return [_status(row, full=full) for row in rows]
+    return [TaskStatus.model_validate(dict(row)) for row in rows]
 
 
 async def latest_tasks(
@@ -119,16 +113,11 @@ async def latest_tasks(
     *,
     state: TaskState | None,
     limit: int,
-    full: bool = False,
     visibility: Visibility = ALL,
 ) -> list[TaskStatus]:
     """Return the status of the latest visible tasks, newest first."""
     rows = await connection.fetch(_SELECT_LATEST, state, limit, visibility.names())
-    return [_status(row, full=full) for row in rows]
-
-
-def _status(row: Any, *, full: bool) -> TaskStatus:
-    return TaskStatus.model_validate({**row, "killed": row["killed"] if full else None})
+    return [TaskStatus.model_validate(dict(row)) for row in rows]
 
 
 async def troubled_tasks(
@@ -137,7 +126,6 @@ async def troubled_tasks(
     *,
     state: TaskState | None,
     limit: int,
-    full: bool,
     visibility: Visibility,
 ) -> list[TaskStatus]:
     """Return live tasks with jobs that failed for good or are quarantined.
@@ -157,7 +145,7 @@ async def troubled_tasks(
         for job in jobs
     }
     return [
-        _status({**row, "reason": reasons.get(row["uid"], row["reason"])}, full=full)
+        TaskStatus.model_validate({**row, "reason": reasons.get(row["uid"], row["reason"])})
         for row in rows
     ]
 
@@ -172,13 +160,8 @@ async def require_task(connection: Connection, uid: UUID) -> None:
         raise no_task(uid)
 
 
-async def job_with_attempts(connection: Connection, job_id: int, *, full: bool = False) -> Job:
+async def job_with_attempts(connection: Connection, job_id: int) -> Job:
     """Return a job with its attempts; live attempts, at most two, come last.
-
-    Args:
-        connection: A database connection.
-        job_id: The job.
-        full: Include the names of pilots.
 
     Raises:
         NotFound: There is no such job.
@@ -188,11 +171,9 @@ async def job_with_attempts(connection: Connection, job_id: int, *, full: bool =
         raise no_job(job_id)
     attempts = [dict(past) for past in await connection.fetch(_SELECT_ATTEMPTS, job_id)]
     attempts += [dict(one) for one in await connection.fetch(_SELECT_UNDER_WAY, job_id)]
-    names: dict[UUID, str] = {}
-    if full:
-        uids = [attempt["pilot"] for attempt in attempts]
-        pilots = await connection.fetch(_SELECT_PILOT_NAMES, uids)
-        names = {pilot["uid"]: pilot["name"] for pilot in pilots}
+    uids = [attempt["pilot"] for attempt in attempts]
+    pilots = await connection.fetch(_SELECT_PILOT_NAMES, uids)
+    names = {pilot["uid"]: pilot["name"] for pilot in pilots}
     return job_of(
         row,
         attempts=[

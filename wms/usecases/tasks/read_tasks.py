@@ -13,14 +13,14 @@ from wms.db.tasks.counts import work_counts
 from wms.usecases.context import WmsContext
 
 
-async def read_task_status(context: WmsContext, uid: UUID, *, full: bool = False) -> TaskStatus:
-    """Return the status of a task; ``full`` includes the number of killed jobs.
+async def read_task_status(context: WmsContext, uid: UUID) -> TaskStatus:
+    """Return the status of a task.
 
     Raises:
         NotFound: There is no such task.
     """
     async with context.database.connection() as connection:
-        return await status.task_status(connection, uid, full=full)
+        return await status.task_status(connection, uid)
 
 
 async def read_task_statuses(
@@ -29,19 +29,18 @@ async def read_task_statuses(
     *,
     state: TaskState | None,
     limit: int,
-    full: bool = False,
     visibility: Visibility = ALL,
 ) -> list[TaskStatus]:
     """Return the status of those of ``uids`` that exist, or of the latest tasks without ``uids``.
 
-    ``state`` selects one state. ``full`` includes the number of killed jobs.
+    ``state`` selects one state.
     """
     async with context.database.connection() as connection:
         if not uids:
             return await status.latest_tasks(
-                connection, state=state, limit=limit, full=full, visibility=visibility
+                connection, state=state, limit=limit, visibility=visibility
             )
-        found = await status.task_statuses(connection, uids, full=full, visibility=visibility)
+        found = await status.task_statuses(connection, uids, visibility=visibility)
         return [task for task in found if state is None or task.state is state]
 
 
@@ -51,7 +50,6 @@ async def read_troubled(
     *,
     state: TaskState | None = None,
     limit: int,
-    full: bool = False,
     visibility: Visibility = ALL,
 ) -> list[TaskStatus]:
     """Return live tasks with jobs that failed for good or are quarantined.
@@ -61,7 +59,7 @@ async def read_troubled(
     """
     async with context.database.connection() as connection:
         return await status.troubled_tasks(
-            connection, uids, state=state, limit=limit, full=full, visibility=visibility
+            connection, uids, state=state, limit=limit, visibility=visibility
         )
 
 
@@ -86,11 +84,11 @@ async def read_jobs(context: WmsContext, uid: UUID, query: JobQuery) -> JobPage:
         return await job_page(connection, uid, query)
 
 
-async def read_job(context: WmsContext, job_id: int, *, full: bool = False) -> Job:
-    """Return a job with its attempts; ``full`` includes the names of their pilots.
+async def read_job(context: WmsContext, job_id: int) -> Job:
+    """Return a job with its attempts.
 
     Raises:
         NotFound: There is no such job.
     """
     async with context.database.connection() as connection:
-        return await status.job_with_attempts(connection, job_id, full=full)
+        return await status.job_with_attempts(connection, job_id)

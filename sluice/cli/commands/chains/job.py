@@ -85,7 +85,7 @@ def show_job(
     number: NumberArgument,
 ) -> None:
     """Show a job with all its attempts, and why it does not run or how it ended."""
-    found = system.ask(lambda c: c.operator.job(number, full=True))
+    found = system.ask(lambda c: c.operator.job(number))
     if system.as_json:
         print_json(found)
         return

@@ -69,7 +69,7 @@ def show(
 ) -> None:
     """Show a task, and why it does not run or how it ended."""
     uid = the_task(system, task)
-    found = system.ask(lambda c: c.operator.task(uid, full=True))
+    found = system.ask(lambda c: c.operator.task(uid))
     if system.as_json:
         print_json(found)
         return

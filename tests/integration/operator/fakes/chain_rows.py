@@ -219,7 +219,6 @@ def _task_routes(rows: Rows) -> APIRouter:
         state: StepState | None = None,
         limit: int = 1000,
         after: int = 0,
-        full: bool = False,
     ) -> ChainTaskList:
         listed = [
             row
@@ -227,14 +226,14 @@ def _task_routes(rows: Rows) -> APIRouter:
             if chain_uid in {None, row.chain_uid} and state in {None, row.state}
         ]
         more = after + limit < len(listed)
-        found = [rows.as_asked(row, full=full) for row in listed[after : after + limit]]
+        found = listed[after : after + limit]
         return ChainTaskList(tasks=found, after=str(after + limit) if more else None)
 
     @router.get("/tasks/{uid}")
-    async def task(uid: UUID, full: bool = False) -> ChainTask:
+    async def task(uid: UUID) -> ChainTask:
         for row in rows.task_rows():
             if row.task_uid == uid:
-                return rows.as_asked(row, full=full)
+                return row
         raise NotFound(f"there is no task {uid}")
 
     @router.post("/tasks/{uid}/cancel")

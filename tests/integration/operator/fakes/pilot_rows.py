@@ -59,9 +59,7 @@ def pilot_routes(pilots: list[Pilot]) -> APIRouter:
     router = APIRouter(prefix="/api/v1/pilots")
 
     @router.get("")
-    async def list_pilots(attention: bool = False, limit: int | None = None) -> PilotList:
-        if limit is None:
-            return PilotList(pilots=pilots)
+    async def list_pilots(attention: bool = False, limit: int = 10_000) -> PilotList:
         lost = [
             pilot for pilot in pilots if pilot.state is PilotState.LOST and not pilot.acknowledged
         ]

@@ -95,12 +95,6 @@ class Rows:
             if step.task_uid is not None and step.state is not StepState.PENDING
         ]
 
-    @staticmethod
-    def as_asked(row: ChainTask, *, full: bool) -> ChainTask:
-        if full or row.jobs is None:
-            return row
-        return row.model_copy(update={"jobs": row.jobs.model_copy(update={"killed": None})})
-
     def chain(self, uid: UUID) -> Chain:
         if uid not in self.chains:
             raise NotFound(f"there is no chain {uid}")

@@ -13,7 +13,7 @@ from sluice.contracts.chains.chains import (
     RerunChain,
     RerunPlan,
 )
-from sluice.contracts.common.base import Contract, Page
+from sluice.contracts.common.base import Page
 from sluice.contracts.common.key_values import MAX_FILTERED_KEYS
 from sluice.contracts.common.labels import meant
 from sluice.contracts.common.problems import Conflict, NotAvailable, NotFound, Unprocessable
@@ -47,13 +47,6 @@ class ChainListRequest(Page):
         description="KEY=VALUE of the input's metadata. The value is JSON, or else text. All"
         " given values must match.",
     )
-    failures: bool = Field(default=False, description="Include the numbers of failed jobs.")
-
-
-class OneChainQuery(Contract):
-    """Which details of a chain are included."""
-
-    failures: bool = Field(default=False, description="Include the numbers of failed jobs.")
 
 
 class ChainRoutes:
@@ -80,7 +73,7 @@ class ChainRoutes:
             Route("GET", uid, self.read, VIEWERS,
                   "Return a chain with its steps and data sets. If its upload waits, the reason"
                   " says why.",
-                  answer=Chain, query=OneChainQuery, errors=(NotFound, NotAvailable)),
+                  answer=Chain, errors=(NotFound, NotAvailable)),
             Route("GET", uid + "/outputs", self.outputs, VIEWERS,
                   "List the workflow outputs of a chain, each with its data set.",
                   answer=ChainOutputs, errors=(NotFound, NotAvailable)),
@@ -125,7 +118,6 @@ class ChainRoutes:
             template=query.template,
             owner=query.owner,
             meta=query.meta,
-            failures=query.failures,
             after=query.after,
             limit=query.limit,
         )
@@ -135,9 +127,9 @@ class ChainRoutes:
         chain, made = await request_chain(self._context, body)
         return RouteResponse(chain, 201 if made else 200)
 
-    async def read(self, uid: UUID, query: OneChainQuery) -> Chain:
+    async def read(self, uid: UUID) -> Chain:
         """Return a chain, with the reasons why its upload waits."""
-        found = await self._chains.chain(uid, failures=query.failures)
+        found = await self._chains.chain(uid)
         return await with_upload_waits(self._dms, found)
 
     async def outputs(self, uid: UUID) -> ChainOutputs:

@@ -27,7 +27,6 @@ class TaskListRequest(Contract):
         name: DATASET.STEP with the name of the chain's input. The result has no pages.
         state: State of the step.
         after: The ``after`` of the page before.
-        full: Include the numbers of killed jobs.
     """
 
     chain_uid: UUID | None = None
@@ -35,17 +34,6 @@ class TaskListRequest(Contract):
     state: StepState | None = None
     after: str | None = None
     limit: Annotated[int, Field(ge=1, le=1000)] | None = None
-    full: bool = False
-
-
-class OneTaskQuery(Contract):
-    """Which details of a task are included.
-
-    Attributes:
-        full: Include the number of killed jobs.
-    """
-
-    full: bool = False
 
 
 class LogQuery(Contract):
@@ -74,7 +62,7 @@ class TaskRoutes:
                   answer=ChainTaskList, query=TaskListRequest,
                   errors=(Unprocessable, NotAvailable)),
             Route("GET", uid, self.read, VIEWERS, "Return a task.",
-                  answer=ChainTask, query=OneTaskQuery, errors=(NotFound, NotAvailable)),
+                  answer=ChainTask, errors=(NotFound, NotAvailable)),
             Route("POST", uid + "/cancel", self.cancel, SHIFT_OR_OWNER, "Cancel a task.",
                   answer=TaskStatus, body=Cancel, errors=(NotFound, Conflict, NotAvailable)),
             Route("POST", uid + "/rank", self.prioritise, SHIFT,
@@ -97,7 +85,6 @@ class TaskRoutes:
                 chain=query.chain_uid,
                 state=query.state,
                 limit=query.limit,
-                full=query.full,
             )
             return await find_tasks(self._context, wanted)
         return await self._chains.tasks(
@@ -105,12 +92,11 @@ class TaskRoutes:
             state=query.state,
             after=query.after,
             limit=query.limit,
-            full=query.full,
         )
 
-    async def read(self, uid: UUID, query: OneTaskQuery) -> ChainTask:
+    async def read(self, uid: UUID) -> ChainTask:
         """Return a task."""
-        return await self._chains.task(uid, full=query.full)
+        return await self._chains.task(uid)
 
     async def cancel(self, uid: UUID, body: Cancel) -> TaskStatus:
         """Cancel a task."""

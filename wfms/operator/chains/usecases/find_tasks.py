@@ -27,14 +27,12 @@ class TaskSearch:
 
     Attributes:
         limit: The maximum number of tasks.
-        full: Whether to include the number of jobs that were killed.
     """
 
     name: str
     chain: UUID | None = None
     state: StepState | None = None
     limit: int | None = None
-    full: bool = False
 
 
 async def find_tasks(context: OperatorContext, wanted: TaskSearch) -> ChainTaskList:
@@ -91,4 +89,4 @@ async def _of_step(
         and planned.task_uid is not None
         and wanted.state in {None, planned.state}
     ]
-    return list(await asyncio.gather(*(chains.task(uid, full=wanted.full) for uid in uids)))
+    return list(await asyncio.gather(*(chains.task(uid) for uid in uids)))

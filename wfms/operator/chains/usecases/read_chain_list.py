@@ -84,7 +84,7 @@ async def read_progress(wms: WmsClient, chains: Iterable[Chain]) -> list[ChainPr
 async def _statuses(wms: WmsClient, uids: list[UUID]) -> dict[str, TaskStatus]:
     parts = [uids[first : first + _AT_ONCE] for first in range(0, len(uids), _AT_ONCE)]
     try:
-        answers = await asyncio.gather(*(wms.tasks(part, full=True) for part in parts))
+        answers = await asyncio.gather(*(wms.tasks(part) for part in parts))
     except ServiceError as error:
         log.warning("wms.no_counts", reason=error.detail)
         return {}

@@ -52,12 +52,10 @@ class TaskPages:
     def _list(self) -> dict[str, object]:
         state, after = query_choice(StepState), request.args.get("after")
         try:
-            page = self._bridge.run(
-                self._chains.tasks(state=state, after=after, limit=_PAGE, full=True)
-            )
+            page = self._bridge.run(self._chains.tasks(state=state, after=after, limit=_PAGE))
         except Unprocessable:
             page = self._bridge.run(
-                self._chains.tasks(state=state, limit=_PAGE, full=True)
+                self._chains.tasks(state=state, limit=_PAGE)
             )  # an invalid cursor: show the first page
         shown = {"counts_of": counts_of, "shortfall_of": shortfall_of}
         return {"tasks": page.tasks, "next": page.after, "state": state, **shown}
@@ -164,5 +162,5 @@ class TaskPages:
         return {"job": found, "written": {}, "attempt": attempt, "log": log, "trouble": trouble}
 
     async def _job_now(self, job: int) -> tuple[Job, FollowedLog]:
-        found = await self._wms.job(job, full=True)
+        found = await self._wms.job(job)
         return found, await follow_log(self._context, job)

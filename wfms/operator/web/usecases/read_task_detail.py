@@ -84,7 +84,7 @@ async def read_task_detail(context: OperatorContext, uid: UUID, *, shown: JobFil
         NotAvailable: The chain service does not answer.
     """
     row, explanation, (jobs, after) = await asyncio.gather(
-        context.chains.task(uid, full=True),
+        context.chains.task(uid),
         _explain(context.wms, uid),
         _jobs(context.wms, uid, shown),
     )
