@@ -132,7 +132,7 @@ class ServiceClient:
         request = self._request(
             method,
             path,
-            content=None if body is None else body.model_dump_json().encode(),
+            content=None if body is None else _content(body),
             headers={} if body is None else {"content-type": "application/json"},
             params=_query(params),
             timeout=httpx.USE_CLIENT_DEFAULT if seconds is None else seconds,
@@ -151,7 +151,7 @@ class ServiceClient:
         request = self._request(
             "POST",
             path,
-            content=body.model_dump_json().encode(),
+            content=_content(body),
             headers={"content-type": "application/json"},
         )
         response: httpx.Response = await _RETRY.copy()(self._send, request)
@@ -235,6 +235,11 @@ class ServiceClient:
                 f"{direct_connection_note(str(self._http.base_url))}"
             )
             raise NotAvailable(sentence, service=self.service) from error
+
+
+def _content(body: Contract) -> bytes:
+    """Return a body without defaults, so that a service of an older release can read it."""
+    return body.model_dump_json(exclude_defaults=True).encode()
 
 
 def _query(params: Parameters | None) -> httpx.QueryParams | None:

@@ -56,22 +56,13 @@ def acknowledge_failures(system: System) -> None:
                 ).raise_for_status()
 
 
-def assert_storages_clean(
-    system: System, carried: Sequence[FinishedChain], *, inputs_stay: bool = False
-) -> None:
-    """Require that only outputs and logs remain, and that catalogue and storages are equal.
-
-    ``inputs_stay``: the previous release began the chains, and did not store that inputs are
-    copies.
-    """
+def assert_storages_clean(system: System, carried: Sequence[FinishedChain]) -> None:
+    """Require that only outputs and logs remain, and that catalogue and storages are equal."""
     acknowledge_failures(system)
     wrong: list[str] = []
 
     def clean() -> bool:
-        found = find_untidy(system, carried)
-        wrong[:] = [
-            what for what in found if not (inputs_stay and what.startswith("input not released"))
-        ]
+        wrong[:] = find_untidy(system, carried)
         return not wrong
 
     wait_until(

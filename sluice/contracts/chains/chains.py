@@ -49,7 +49,7 @@ class FileValue(Contract):
     asset: str | None = None
 
 
-#: Left out where it adds nothing, as the release before does not know it.
+#: What a chain adds to the ranks of its steps.
 ChainRank = Annotated[float, Field(ge=0.0, le=MAX_RANK)]
 
 

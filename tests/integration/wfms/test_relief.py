@@ -94,13 +94,6 @@ async def test_outage_of_a_service_changes_no_ranks(world: World) -> None:
     assert len(world.wms.boosts[-1].boosts) == 1
 
 
-async def test_wms_of_the_previous_release_gets_no_requests(world: World) -> None:
-    await running(world, "a")
-    world.wms.knows_boosts = False
-    await relief(world)()
-    assert world.wms.boosts == []
-
-
 async def test_relief_rank_0_lowers_ranks_that_were_raised_before(world: World) -> None:
     await world.dms.mark_storage("input-1", WaterMarks(low=2, high=3))
     await running(world, "a")

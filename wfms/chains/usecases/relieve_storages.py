@@ -4,7 +4,6 @@ from uuid import UUID
 
 import structlog
 
-from sluice.contracts.common.problems import NotFound
 from sluice.contracts.common.states import StorageType
 from sluice.contracts.data.datasets import Storage
 from sluice.contracts.jobs.tasks import Boost, Boosts
@@ -33,11 +32,7 @@ async def relieve_storages(context: ChainsContext) -> None:
     if not filling and context.relief.nothing_raised:
         return
     boosts = await _make_boosts(context, filling) if filling else []
-    try:
-        answer = await context.wms.boost(Boosts(by=context.relief_rank or _ANY, boosts=boosts))
-    except NotFound:
-        log.info("relief.not_known", reason="the WMS is of the release before")
-        return
+    answer = await context.wms.boost(Boosts(by=context.relief_rank or _ANY, boosts=boosts))
     context.relief.nothing_raised = not boosts
     if answer.raised or answer.lowered:
         names = [storage.name for storage in filling]
