@@ -107,6 +107,11 @@ Checksum = Annotated[
 Share = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
+def tag(value: str) -> Any:
+    """Return the default of a discriminator, which is written even where defaults are left out."""
+    return Field(default_factory=lambda _: value)
+
+
 class Contract(BaseModel):
     """An immutable model that refuses unknown fields.
 

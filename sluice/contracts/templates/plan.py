@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from sluice.contracts.access.secrets import SecretRef
-from sluice.contracts.common.base import Contract, Share
+from sluice.contracts.common.base import Contract, Share, tag
 from sluice.contracts.common.states import EntryKind, InputMode, Pick, TaskMode
 from sluice.contracts.data.append_only import Collect, Trigger
 from sluice.contracts.data.asset_refs import AssetRef
@@ -53,21 +53,21 @@ class Parameter(Contract):
 class Equals(Contract):
     """The condition that a value equals ``value``."""
 
-    kind: Literal["equals"] = "equals"
+    kind: Literal["equals"] = tag("equals")
     value: str | int | float | bool | None
 
 
 class OneOf(Contract):
     """The condition that a value is one of ``values``."""
 
-    kind: Literal["one_of"] = "one_of"
+    kind: Literal["one_of"] = tag("one_of")
     values: list[str | int | float | bool]
 
 
 class Between(Contract):
     """The condition that a value is in a range, bounds included. None is no bound."""
 
-    kind: Literal["between"] = "between"
+    kind: Literal["between"] = tag("between")
     minimum: float | None = None
     maximum: float | None = None
 
@@ -75,7 +75,7 @@ class Between(Contract):
 class Glob(Contract):
     """The condition that a text matches a shell pattern, case-sensitive."""
 
-    kind: Literal["glob"] = "glob"
+    kind: Literal["glob"] = tag("glob")
     pattern: str
 
 
@@ -187,14 +187,14 @@ def main_input_mode(mode: TaskMode) -> InputMode:
 class ParameterRef(Contract):
     """An argument that has the value of a workflow parameter."""
 
-    kind: Literal["parameter"] = "parameter"
+    kind: Literal["parameter"] = tag("parameter")
     name: str
 
 
 class Constant(Contract):
     """An argument with a fixed value (the ``default`` of the step input)."""
 
-    kind: Literal["constant"] = "constant"
+    kind: Literal["constant"] = tag("constant")
     value: Any
 
 

@@ -47,8 +47,3 @@ async def test_free_space_of_a_storage_is_bounded_by_its_capacity(
     }
     assert (found["small"], found["bucket"]) == (1000, None)
     assert found["input-1"] == dms.watch.free[dms.storages[StorageType.INPUT].url]
-
-
-async def test_clients_of_the_previous_release_get_no_new_storage_fields(dms: Dms) -> None:
-    listed = await dms.http.get("/api/v1/storages", params={"all": True})
-    assert all("free" not in one and "datasets" not in one for one in listed.json())

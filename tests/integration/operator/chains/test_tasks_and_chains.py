@@ -154,13 +154,10 @@ async def test_task_is_found_by_a_name_with_dots(operator: Operator, scene: Scen
         ] == []
 
 
-async def test_tasks_are_filtered_by_the_query_parameter_of_the_previous_release(
-    operator: Operator, scene: Scene
-) -> None:
+async def test_tasks_are_filtered_by_their_chain(operator: Operator, scene: Scene) -> None:
     chain = scene.chain("run-7", 1, [Counts(finished=1, total=1)], ChainState.FINISHED)
-    for parameter in ("chain_uid", "chain"):
-        found = await operator.http.get("/api/v1/tasks", params={parameter: str(chain.uid)})
-        assert {task["chain_uid"] for task in found.json()["tasks"]} == {str(chain.uid)}
+    found = await operator.client.tasks(chain=chain.uid)
+    assert {task.chain_uid for task in found.tasks} == {chain.uid}
 
 
 async def test_chain_is_discarded(operator: Operator, scene: Scene) -> None:

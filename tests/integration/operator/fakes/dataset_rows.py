@@ -44,7 +44,7 @@ def _filling_routes(rows: Rows) -> APIRouter:
             count_files=0,
             bytes=0,
             timestamp=CLOCK.now(),
-            **new.model_dump(),
+            **new.model_dump(exclude_none=True),
         )
         rows.datasets[dataset.uid] = dataset
         return dataset

@@ -276,19 +276,6 @@ async def test_jobs_are_leased_by_rank_and_fit(stage: Stage) -> None:
     assert {job.task_uid for job in await stage.lease(strong, 4)} == {big.uid, gpu.uid}
 
 
-async def test_needs_of_a_task_of_the_previous_release_come_from_its_description(
-    stage: Stage,
-) -> None:
-    task = await stage.add_task(
-        make_task(device_type=DeviceType.GPU, resources=Resources(cores=2)), jobs=2
-    )
-    await stage.execute("UPDATE tasks SET needs = NULL")
-    assert await stage.lease(await stage.add_pilot(cores=4), 2) == []
-    assert await stage.lease(await stage.add_pilot(cores=1, gpus=["H200"]), 2) == []
-    [job] = await stage.lease(await stage.add_pilot(cores=2, gpus=["H200"]), 1)
-    assert job.task_uid == task.uid
-
-
 async def test_lease_request_waits_until_jobs_are_ready(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,8 +2,6 @@
 
 from uuid import UUID
 
-import pytest
-
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass, ReportAnswer, TaskState
 from sluice.contracts.pilots.pilots import AttemptReport
 from sluice.contracts.templates.plan import Boundary
@@ -81,12 +79,3 @@ async def test_canceled_job_has_ended(stage: Stage) -> None:
     )
     ((_, ended),) = await report_answers(stage, pilot, report)
     assert ended
-
-
-@pytest.mark.parametrize("outcome", [AttemptOutcome.FINISHED, FAILED])
-async def test_report_that_does_not_ask_gets_no_end_flag(
-    stage: Stage, outcome: AttemptOutcome
-) -> None:
-    pilot, job = await start_job(stage)
-    (answer,) = await report_attempts(stage.context, pilot, [stage.report_of(job, outcome)])
-    assert answer.ended is None

@@ -150,7 +150,7 @@ async def test_answer_to_an_ended_task_is_stale(asking: Asking) -> None:
     assert await asking.check(task) == {JobState.CANCELED: 2}
     assert await asking.answer(task, answered(task, job)) == [ReportAnswer.STALE]
     assert await asking.check(task) == {JobState.CANCELED: 2}
-    assert (await asking.stage.status(task)).killed is None
+    assert (await asking.stage.status(task)).killed == 0
 
 
 async def test_answer_to_a_job_of_another_task_is_stale(asking: Asking) -> None:

@@ -126,7 +126,7 @@ async def test_pilot_gets_the_place_with_the_job_and_the_list_with_the_task(
     ]
     [told] = leased.tasks
     assert json.loads(told.for_pilots)["args"]["word"] == ["a", "b", "c"]
-    assert json.loads(told.for_pilots)["items"] == ["word"]
+    assert json.loads(told.for_pilots)["needs"]["items"] == ["word"]
     async with stage.database.connection() as connection:
         shown = await job_with_attempts(connection, jobs[0].id)
     assert shown.inputs == ["word[0]", "word[1]"]

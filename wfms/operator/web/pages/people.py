@@ -20,7 +20,7 @@ from sluice.contracts.access.people import (
     NewTokenSecret,
 )
 from sluice.contracts.access.quotas import PersonQuotas
-from sluice.contracts.common.problems import NotAvailable, ServiceError, Unprocessable
+from sluice.contracts.common.problems import NotAvailable, NotFound, ServiceError, Unprocessable
 from sluice.servicekit.access.principal import Person
 from wfms.operator.context import OperatorContext
 from wfms.operator.http.access import caller
@@ -88,7 +88,7 @@ class PeoplePages:
         """
         try:
             return self._bridge.run(read_person_quotas(self._context, person.name, by=person))
-        except NotAvailable:
+        except (NotAvailable, NotFound):  # not every person has an account
             return None
 
     def set_password(self) -> AnyResponse:
