@@ -141,7 +141,7 @@ NOTES: dict[str, CycleNotes] = {
                 "a person's `retry`, while the task has not ended; otherwise final",
                 "no work is in progress",
             ),
-            JobState.HELD: (
+            JobState.QUARANTINED: (
                 "a person's `retry`; the end of its task",
                 "no work is in progress",
             ),

@@ -171,13 +171,13 @@ def test_dead_letters_of_every_queue_raise_a_critical_alert(composition: Composi
         ),
         (
             ALERTS,
-            'sluice_jobs{state="held"}',
-            'sluice_jobs{status="held"}',
+            'sluice_jobs{state="quarantined"}',
+            'sluice_jobs{status="quarantined"}',
             "sluice_jobs has no label status",
         ),
         (
             ALERTS,
-            'sluice_jobs{state="held"}',
+            'sluice_jobs{state="quarantined"}',
             'sluice_jobs{state="stuck"}',
             "state of sluice_jobs is never stuck",
         ),
@@ -196,7 +196,7 @@ def test_dead_letters_of_every_queue_raise_a_critical_alert(composition: Composi
             "increase(sluice_leases_expired_total)",
             "expected type",
         ),
-        (ALERTS, "alert: SluiceJobsHeld", "alert: SluiceJobsStuck", "differ"),
+        (ALERTS, "alert: SluiceJobsQuarantined", "alert: SluiceJobsStuck", "differ"),
         (ALERTS, "severity: critical", "severity: bad", "severity and time"),
         (OPERATE, "## SluiceNoPilots", "## No pilots", "differ"),
         (

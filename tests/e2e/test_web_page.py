@@ -233,7 +233,7 @@ async def test_names_of_ended_chains_are_shown_in_full_on_a_wide_screen(
 async def test_update_of_a_page_keeps_typed_text_and_keyboard_focus(
     browser: Browser, base: str, operator: Operator, scene: Scene
 ) -> None:
-    task = next(one for one in operator.neighbours.tasks.values() if one.held)
+    task = next(one for one in operator.neighbours.tasks.values() if one.quarantined)
     async with opened(browser, base) as page:
         await page.goto(f"/tasks/{task.uid}")
         await page.get_by_label("Rank").fill("77")

@@ -171,7 +171,8 @@ def counts_router(context: WmsContext) -> APIRouter:
     ) -> WorkCounts:
         """Count the jobs of all tasks that have not ended, and the slots of present pilots.
 
-        Held jobs and tasks with troubled jobs are counted only for groups that the caller may see.
+        Quarantined jobs and tasks with troubled jobs are counted only for groups that the caller
+        may see.
         """
         return await read_tasks.count_work(context, troubled=troubled, visibility=visibility)
 

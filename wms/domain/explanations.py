@@ -123,12 +123,14 @@ def _explain_live(task: TaskStatus, facts: WaitingFacts) -> str:
     done = f"{task.finished} of {counted(task.total, 'job')} finished"
     flying = task.leased + task.running
     if flying:
-        held = f", {task.held} held" if task.held else ""
+        quarantined = f", {task.quarantined} quarantined" if task.quarantined else ""
         off = "" if (why := why_off(facts)) is None else f"; {why}"
         if task.ready and not off and facts.room is not None:
             off = f"; the others wait for room: {why_no_room(facts.room)}"
         passed = _passed_over(facts) if task.ready and not off else ""
-        return f"In work: {done}, {flying} with pilots, {task.ready} ready{held}{off}{passed}."
+        return (
+            f"In work: {done}, {flying} with pilots, {task.ready} ready{quarantined}{off}{passed}."
+        )
     if task.ready == 0:
         return _explain_none_ready(task, facts, done)
     if facts.room is not None:
@@ -188,11 +190,11 @@ def _passed_over(facts: WaitingFacts) -> str:
 def _explain_none_ready(task: TaskStatus, facts: WaitingFacts, done: str) -> str:
     if task.asked:
         return f"Waits for answers of people: {task.asked} ({done})."
-    if task.held:
-        jobs = counted(task.held, "job")
+    if task.quarantined:
+        jobs = counted(task.quarantined, "job")
         return (
-            f"Waiting for a person: {done}, {jobs} held after pilots were lost with them; retry"
-            " or cancel."
+            f"Waiting for a person: {done}, {jobs} quarantined after pilots were lost with them;"
+            " retry or cancel."
         )
     if task.state is TaskState.SPLITTING:
         if facts.before is not None:
@@ -359,13 +361,13 @@ def job_explanation(  # noqa: PLR0911 - one sentence for each state
             )
         case JobState.FAILED:
             return f"Failed with attempt {tries}: {last}."
-        case JobState.HELD:
+        case JobState.QUARANTINED:
             attempts = counted(job.attempt, "attempt")
             lost = (
                 "several in a row were lost with their pilots, or ended for want of their nodes'"
                 " memory"
             )
-            return f"Held after {attempts}: {lost} ({last}); retry or cancel."
+            return f"Quarantined after {attempts}: {lost} ({last}); retry or cancel."
         case JobState.ASKED:
             return "Waits for the answers of people; no pilot is given it."
         case JobState.CANCELED:

@@ -167,7 +167,7 @@ def after_error(
     if hopeless or (rule.counts and failures >= limits.retry):
         return RetryDecision(JobState.FAILED, failures, losses, note=note if hopeless else "")
     if losses >= limits.losses:
-        return RetryDecision(JobState.HELD, failures, losses)
+        return RetryDecision(JobState.QUARANTINED, failures, losses)
     delay = (
         pause_after(failures, first=limits.backoff, longest=MAX_DELAY)
         if rule.pauses

@@ -23,7 +23,7 @@ class JobCounts:
     finished: int = 0
     failed: int = 0
     canceled: int = 0
-    held: int = 0
+    quarantined: int = 0
     asked: int = 0
 
     def with_ready(self, more: int) -> "JobCounts":
@@ -40,7 +40,7 @@ class JobCounts:
             + self.finished
             + self.failed
             + self.canceled
-            + self.held
+            + self.quarantined
             + self.asked
         )
 
@@ -89,12 +89,12 @@ def ending(boundary: Boundary, counts: JobCounts) -> TaskEnding | None:
             TaskState.FINISHED,
             share + _rest(failed, rest, sufficient),
         )
-    if finished + counts.open + counts.held < minimum:
+    if finished + counts.open + counts.quarantined < minimum:
         return TaskEnding(TaskState.FAILED, _too_many(failed, total, boundary))
     if not counts.open and finished >= minimum:
         return TaskEnding(
             TaskState.FINISHED,
-            share + _rest(failed, counts.held, sufficient),
+            share + _rest(failed, counts.quarantined, sufficient),
         )
     if failed > finished and finished + failed >= FIRST_FEW and boundary.minimum >= WEIGHED_MINIMUM:
         return TaskEnding(

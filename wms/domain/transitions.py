@@ -18,23 +18,29 @@ TASK_MOVES: Moves[TaskState] = {
 #: A short job may be reported before a heartbeat says that it started, so LEASED leads wherever
 #: RUNNING leads. FAILED → READY: a person asks for a retry while the task lives. Jobs of human
 #: tasks go from ASKED to their end, because no pilot has them. Only a release without human tasks
-#: leased them to pilots, so FAILED and HELD lead to ASKED.
+#: leased them to pilots, so FAILED and QUARANTINED lead to ASKED.
 JOB_MOVES: Moves[JobState] = {
     JobState.READY: frozenset({JobState.LEASED, JobState.CANCELED}),
     JobState.LEASED: frozenset(
         {
             JobState.RUNNING,
             JobState.READY,
-            JobState.HELD,
+            JobState.QUARANTINED,
             JobState.FINISHED,
             JobState.FAILED,
             JobState.CANCELED,
         }
     ),
     JobState.RUNNING: frozenset(
-        {JobState.READY, JobState.HELD, JobState.FINISHED, JobState.FAILED, JobState.CANCELED}
+        {
+            JobState.READY,
+            JobState.QUARANTINED,
+            JobState.FINISHED,
+            JobState.FAILED,
+            JobState.CANCELED,
+        }
     ),
-    JobState.HELD: frozenset({JobState.READY, JobState.ASKED, JobState.CANCELED}),
+    JobState.QUARANTINED: frozenset({JobState.READY, JobState.ASKED, JobState.CANCELED}),
     JobState.ASKED: frozenset({JobState.FINISHED, JobState.FAILED, JobState.CANCELED}),
     JobState.FAILED: frozenset({JobState.READY, JobState.ASKED}),
     JobState.FINISHED: frozenset(),

@@ -76,7 +76,7 @@ async def follow(connection: Connection, number: int, tell: Callable[[bytes], No
     while True:
         found = await connection.operator.live_log(number)
         follower.take(found)
-        if found.state.final or found.state is JobState.HELD:
+        if found.state.final or found.state is JobState.QUARANTINED:
             break
         await asyncio.sleep(_PAUSE)
     try:

@@ -57,14 +57,15 @@ class WorkCounts(Contract):
     """The number of jobs of tasks that have not ended, at one moment.
 
     ``running`` jobs are in a slot of a live pilot (``Pilot.busy``). ``waiting`` jobs are all others
-    that are still to run: ready, or leased by a pilot in advance. ``held`` jobs wait for a person.
+    that are still to run: ready, or leased by a pilot in advance. ``quarantined`` jobs wait for a
+    person.
     ``slots`` is the number of slots of live pilots. ``troubled`` is the number of tasks with jobs
-    that failed for good or are held. It is present only on request.
+    that failed for good or are quarantined. It is present only on request.
     """
 
     running: int
     waiting: int
-    held: int
+    quarantined: int
     slots: int
     troubled: int | None = None
 

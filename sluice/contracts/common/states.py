@@ -132,7 +132,7 @@ class JobState(StrEnum):
     FINISHED = "finished"  #: an attempt succeeded; its outputs go to the catalogue
     FAILED = "failed"  #: no attempt is left, or another attempt would not help
     CANCELED = "canceled"  #: canceled by request, or not needed any more
-    HELD = "held"  #: quarantined after several lost attempts: waits for a person
+    QUARANTINED = "quarantined"  #: waits for a person after several lost attempts
     ASKED = "asked"  #: waits for annotations of people; no pilot leases it
 
     @property

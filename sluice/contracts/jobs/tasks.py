@@ -156,7 +156,7 @@ class TaskStatus(Contract):
     The numbers of jobs by state always add up to ``total``.
 
     Attributes:
-        held: The number of quarantined jobs.
+        quarantined: The number of quarantined jobs.
         asked: The number of jobs that wait for annotations of people.
         killed: The number of canceled jobs that pilots had when the task ended, if the request asks
             for it. A job that exceeded its time or memory is failed, not canceled.
@@ -180,7 +180,7 @@ class TaskStatus(Contract):
     finished: int
     failed: int
     canceled: int
-    held: int
+    quarantined: int
     asked: Annotated[int, Field(ge=0)] = 0
     killed: Annotated[int | None, Field(ge=0)] = None
     failed_attempts: int = 0

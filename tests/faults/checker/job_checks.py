@@ -5,7 +5,16 @@ from collections.abc import Iterator
 
 from tests.faults.checker.view import StepView, View, job_inputs, stored_inputs
 
-_JOB_STATES = ("ready", "leased", "running", "finished", "failed", "canceled", "held", "asked")
+_JOB_STATES = (
+    "ready",
+    "leased",
+    "running",
+    "finished",
+    "failed",
+    "canceled",
+    "quarantined",
+    "asked",
+)
 #: Outcome of an attempt if a duplicate attempt was faster.
 _GIVEN_UP = "canceled"
 #: Error class and message of an attempt whose input file was missing or wrong.

@@ -49,7 +49,7 @@ class Counts:
     failed: int = 0
     running: int = 0
     ready: int = 0
-    held: int = 0
+    quarantined: int = 0
     total: int = 0
 
 
@@ -78,7 +78,7 @@ class Scene:
         self.chain(
             "run-0313-frames",
             1,
-            [Counts(finished=12, failed=1, held=1, running=4, ready=62, total=80)],
+            [Counts(finished=12, failed=1, quarantined=1, running=4, ready=62, total=80)],
             ChainState.IN_PROGRESS,
         )
         self.chain("run-0311-frames", 9, done, ChainState.UPLOADING)
@@ -201,8 +201,8 @@ class Scene:
             finished=counts.finished,
             failed=counts.failed,
             canceled=0,
-            held=counts.held,
-            failed_attempts=counts.failed + counts.held * 5,
+            quarantined=counts.quarantined,
+            failed_attempts=counts.failed + counts.quarantined * 5,
             created_at=started,
             started_at=started,
             ended_at=ended,
@@ -218,11 +218,11 @@ class Scene:
                 exit_code=65,
                 message="the tool refused its input (exit code 65): frame 17 is damaged",
             )
-        for seq in range(counts.held):
+        for seq in range(counts.quarantined):
             self.job(
                 status.uid,
                 40 + seq,
-                JobState.HELD,
+                JobState.QUARANTINED,
                 error=ErrorClass.PILOT_LOST,
                 exit_code=None,
                 message="five pilots in a row died with it; it waits for a person",

@@ -239,7 +239,7 @@ async def test_template_in_use_is_deleted_only_after_confirmation(
 
 
 async def test_page_ranks_retries_and_cancels_a_task(operator: Operator, scene: Scene) -> None:
-    task = next(status.uid for status in operator.neighbours.tasks.values() if status.held)
+    task = next(status.uid for status in operator.neighbours.tasks.values() if status.quarantined)
     token = token_of(await operator.http.get(f"/tasks/{task}"))
     for rank, expected in (("12.5", 12.5), ("high", 12.5), ("-1", 12.5), ("inf", 12.5)):
         await operator.http.post(f"/tasks/{task}/rank", data={"csrf_token": token, "rank": rank})
@@ -306,10 +306,16 @@ async def test_template_page_shows_all_inputs_of_a_step(operator: Operator) -> N
 async def test_jobs_of_a_task_are_filtered_sorted_and_paged(
     operator: Operator, scene: Scene
 ) -> None:
-    task = next(status for status in operator.neighbours.tasks.values() if status.held)
+    task = next(status for status in operator.neighbours.tasks.values() if status.quarantined)
     address = f"/tasks/{task.uid}"
     page = (await operator.http.get(address)).text
-    for count, state in ((80, "all"), (12, "finished"), (4, "running"), (1, "failed"), (1, "held")):
+    for count, state in (
+        (80, "all"),
+        (12, "finished"),
+        (4, "running"),
+        (1, "failed"),
+        (1, "quarantined"),
+    ):
         assert re.search(rf'>{state} <span class="count">{count}</span></a>', page), state
     assert re.search(r"\b(1[2-9]|[2-5]\d) s\b", page), "12 s and the duration of the test"
     for shown in (

@@ -46,7 +46,17 @@ class SmallWms:
             return
         self.tasks[task.uid] = task
         counts = dict.fromkeys(
-            ("total", "ready", "leased", "running", "finished", "failed", "canceled", "held"), 0
+            (
+                "total",
+                "ready",
+                "leased",
+                "running",
+                "finished",
+                "failed",
+                "canceled",
+                "quarantined",
+            ),
+            0,
         )
         self.statuses[task.uid] = TaskStatus(
             uid=task.uid,

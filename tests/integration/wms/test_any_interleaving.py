@@ -248,7 +248,7 @@ class Interleaving(RuleBasedStateMachine):
                 continue
             assert self.ended.setdefault(task.uid, status.state) is status.state
             assert events[task.uid] == 1
-            assert status.ready + status.leased + status.running + status.held == 0
+            assert status.ready + status.leased + status.running + status.quarantined == 0
             for dataset in (task.main_output.dat_out_uid, task.log_out_uid):
                 assert sent.close_at[dataset] == [len(sent.files.get(dataset, []))]
 

@@ -141,7 +141,7 @@ def test_notice_of_a_step_that_cannot_start_disappears_by_itself() -> None:
 
 
 def test_failed_and_quarantined_jobs_have_notices() -> None:
-    failed, held = status(failed=1, ready=5), status(held=2, failed=3)
+    failed, held = status(failed=1, ready=5), status(quarantined=2, failed=3)
     [first] = notices.of_task(failed, {failed.chain_uid: "d"})
     assert (first.text, first.severity) == (
         "t over d, step decode: 1 job failed for good (1 × tool refused):"

@@ -16,7 +16,8 @@ NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 def status(uid: UUID | None = None, /, **counts: int) -> TaskStatus:
     numbers = {
-        name: 0 for name in ("ready", "leased", "running", "finished", "failed", "canceled", "held")
+        name: 0
+        for name in ("ready", "leased", "running", "finished", "failed", "canceled", "quarantined")
     } | counts
     return TaskStatus(
         uid=uid or uuid4(),
@@ -53,7 +54,7 @@ def chain(state: ChainState, *steps: ChainStep, reason: str = "") -> Chain:
 
 @given(st.lists(st.integers(0, 2_000_000), min_size=8, max_size=8).filter(any))
 def test_segments_of_a_bar_fill_it_without_gap_or_overlap(numbers: list[int]) -> None:
-    names = ("ready", "leased", "running", "finished", "failed", "canceled", "held", "asked")
+    names = ("ready", "leased", "running", "finished", "failed", "canceled", "quarantined", "asked")
     segments = counts_of(status(**dict(zip(names, numbers, strict=True)))).segments()
     assert sum(segment.jobs for segment in segments) == sum(numbers)
     end = 0.0

@@ -113,7 +113,7 @@ def test_lost_pilots_do_not_count_and_the_fifth_in_a_row_quarantines_the_job() -
             0.0,
         )
         history = History(verdict.failures, verdict.losses)
-    assert after_error(ErrorClass.PILOT_LOST, history, LIMITS).state is JobState.HELD
+    assert after_error(ErrorClass.PILOT_LOST, history, LIMITS).state is JobState.QUARANTINED
 
 
 def test_full_disk_never_fails_a_job() -> None:

@@ -17,7 +17,7 @@ counts = st.builds(
     finished=numbers,
     failed=numbers,
     canceled=st.just(0),
-    held=numbers,
+    quarantined=numbers,
     asked=numbers,
 )
 
@@ -65,9 +65,9 @@ def test_sufficient_share_below_the_minimum_has_no_effect() -> None:
 
 def test_quarantined_jobs_count_only_while_they_can_change_the_outcome() -> None:
     boundary = Boundary(minimum=0.5, sufficient=1.0)
-    assert state_of(boundary, JobCounts(finished=4, held=6)) is None
-    assert state_of(boundary, JobCounts(finished=5, held=5)) is TaskState.FINISHED
-    assert state_of(boundary, JobCounts(finished=5, ready=1, held=4)) is None
+    assert state_of(boundary, JobCounts(finished=4, quarantined=6)) is None
+    assert state_of(boundary, JobCounts(finished=5, quarantined=5)) is TaskState.FINISHED
+    assert state_of(boundary, JobCounts(finished=5, ready=1, quarantined=4)) is None
 
 
 def test_majority_of_errors_cancels_a_task_only_if_its_minimum_is_at_least_half() -> None:
@@ -106,7 +106,7 @@ def test_task_without_open_or_quarantined_jobs_has_ended(
     boundary: Boundary, counts: JobCounts
 ) -> None:
     """Invariant 5: each task ends exactly once."""
-    if not counts.open and not counts.held:
+    if not counts.open and not counts.quarantined:
         assert ending(boundary, counts) is not None
 
 
@@ -114,7 +114,7 @@ def test_task_without_open_or_quarantined_jobs_has_ended(
 def test_final_state_agrees_with_the_boundary(boundary: Boundary, counts: JobCounts) -> None:
     """A task finishes only with the minimum reached, and fails only if it cannot be reached."""
     decided, minimum = ending(boundary, counts), needed(boundary.minimum, counts.total)
-    reachable = counts.finished + counts.open + counts.held
+    reachable = counts.finished + counts.open + counts.quarantined
     if decided is None:
         assert reachable >= minimum
     elif decided.state is TaskState.FINISHED:

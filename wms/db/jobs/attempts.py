@@ -66,8 +66,8 @@ WITH {ENDED}, {WRITTEN}, moved AS (
         state = e.state, failures = e.failures, losses = e.losses, ram = coalesce(e.ram, j.ram),
         gpu_memory = coalesce(e.gpu, j.gpu_memory),
         not_before = now() + make_interval(secs => e.delay), lease_until = NULL,
-        pilot = CASE WHEN e.state IN ('{{job.READY}}', '{{job.HELD}}') THEN NULL ELSE j.pilot END,
-        ended_at = CASE WHEN e.state IN ('{{job.READY}}', '{{job.HELD}}') THEN NULL ELSE now() END,
+        pilot = CASE WHEN e.state NOT IN ('{{job.READY}}', '{{job.QUARANTINED}}') THEN j.pilot END,
+        ended_at = CASE WHEN e.state NOT IN ('{{job.READY}}', '{{job.QUARANTINED}}') THEN now() END,
         error_class = e.error_class, message = e.message,
         seconds = coalesce(e.duration, extract(epoch FROM now() - e.started_at), 0),
         peak_memory = coalesce(e.peak_memory, 0)
@@ -85,14 +85,15 @@ WITH {ENDED}, {WRITTEN}, moved AS (
     UPDATE tasks AS t SET
         ready = t.ready + d.ready, leased = t.leased + d.leased, running = t.running + d.running,
         finished = t.finished + d.finished, failed = t.failed + d.failed,
-        canceled = t.canceled + d.canceled, held = t.held + d.held, asked = t.asked + d.asked,
+        canceled = t.canceled + d.canceled, quarantined = t.quarantined + d.quarantined,
+        asked = t.asked + d.asked,
         failed_attempts = t.failed_attempts + d.failed_attempts,
         errors = d.errors, registered = d.registered,
         timed = t.timed + coalesce(n.timed, 0), worked = t.worked + coalesce(n.worked, 0),
         waited = t.waited + coalesce(n.waited, 0)
     FROM jsonb_to_recordset($2) AS d(
         uid uuid, ready int, leased int, running int, finished int, failed int, canceled int,
-        held int, asked int, failed_attempts int, errors jsonb, registered jsonb)
+        quarantined int, asked int, failed_attempts int, errors jsonb, registered jsonb)
     LEFT JOIN times AS n ON n.task_uid = d.uid
     WHERE t.uid = d.uid
 ), credited AS (
@@ -125,7 +126,7 @@ FROM stopped WHERE lease_until IS NOT NULL
 
 _CANCEL_WAITING = statement("""
 UPDATE jobs SET state = '{job.CANCELED}', ended_at = now(), message = $2
-WHERE task_uid = $1 AND state IN ('{job.READY}', '{job.HELD}', '{job.ASKED}')
+WHERE task_uid = $1 AND state IN ('{job.READY}', '{job.QUARANTINED}', '{job.ASKED}')
 """)
 
 _SELECT_REPORTED = """

@@ -36,7 +36,7 @@ SELECT {_COLUMNS}, seq::text AS place FROM jobs
 WHERE task_uid = $1 AND state = '{state}' AND seq > $2::bigint ORDER BY seq LIMIT $3
 """
     )
-    for state in (*_ENDED, JobState.HELD)
+    for state in (*_ENDED, JobState.QUARANTINED)
 }
 
 READY = statement(f"""

@@ -17,7 +17,7 @@ _RESET_JOBS = statement(f"""
 -- that pilot $4, the service for human tasks, refused stay failed, because it has seen their file.
 WITH troubled AS (
     SELECT id, state, error_class FROM jobs
-    WHERE task_uid = $1 AND state IN ('{{job.FAILED}}', '{{job.HELD}}')
+    WHERE task_uid = $1 AND state IN ('{{job.FAILED}}', '{{job.QUARANTINED}}')
         AND ($2::bigint IS NULL OR id = $2) AND seq > $3
         AND NOT EXISTS (SELECT FROM attempts WHERE job_id = jobs.id AND pilot = $4)
 ), moved AS (
@@ -32,7 +32,7 @@ SELECT state, error_class FROM troubled
 
 _COUNT_RESET = f"""
 UPDATE tasks SET
-    failed = failed - $2, held = held - $3, errors = $4,
+    failed = failed - $2, quarantined = quarantined - $3, errors = $4,
     ready = ready + CASE WHEN {IS_ASKED} THEN 0 ELSE $2::bigint + $3 END,
     asked = asked + CASE WHEN {IS_ASKED} THEN $2::bigint + $3 ELSE 0 END
 WHERE uid = $1
@@ -74,10 +74,10 @@ async def reset_jobs(
 
 
 async def count_reset(
-    connection: Connection, task: UUID, *, failed: int, held: int, errors: Mapping[str, int]
+    connection: Connection, task: UUID, *, failed: int, quarantined: int, errors: Mapping[str, int]
 ) -> None:
     """Update the task's counters for jobs that were reset.
 
     ``errors`` are the counts of errors that remain.
     """
-    await connection.execute(_COUNT_RESET, task, failed, held, errors)
+    await connection.execute(_COUNT_RESET, task, failed, quarantined, errors)

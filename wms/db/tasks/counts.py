@@ -14,12 +14,12 @@ WITH flying AS ({IN_FLIGHT}), present AS (
     WHERE p.state IN ('{{pilot.ACTIVE}}', '{{pilot.DRAINING}}')
 ), live AS (
     SELECT coalesce(sum(ready + leased + running), 0) AS undone,
-        coalesce(sum(held) FILTER (WHERE is_seen), 0) AS held,
-        count(*) FILTER (WHERE (held > 0 OR failed > 0) AND is_seen) AS troubled
+        coalesce(sum(quarantined) FILTER (WHERE is_seen), 0) AS quarantined,
+        count(*) FILTER (WHERE (quarantined > 0 OR failed > 0) AND is_seen) AS troubled
     FROM (SELECT *, $1::text[] IS NULL OR owner_group = ANY($1) AS is_seen FROM tasks) AS tasks
     WHERE state NOT IN ('{{task.FINISHED}}', '{{task.FAILED}}', '{{task.CANCELED}}')
 )
-SELECT busy AS running, undone - busy AS waiting, held, slots, troubled FROM present, live
+SELECT busy AS running, undone - busy AS waiting, quarantined, slots, troubled FROM present, live
 """)
 
 

@@ -15,7 +15,8 @@ from wms.domain.failure_text import failure_text
 
 _STATUS = """
 uid, chain_uid, step, template, state, mode, rank, total, ready, leased, running, finished, failed,
-canceled, held, asked, failed_attempts, created_at, started_at, ended_at, reason, errors, killed,
+canceled, quarantined, asked, failed_attempts, created_at, started_at, ended_at, reason, errors,
+killed,
 owner, owner_group AS "group"
 """
 
@@ -39,9 +40,9 @@ _SELECT_TROUBLED = statement(f"""
 -- Uses the index tasks_live.
 SELECT {_STATUS} FROM tasks
 WHERE state NOT IN ('{{task.FINISHED}}', '{{task.FAILED}}', '{{task.CANCELED}}')
-    AND (held > 0 OR failed > 0) AND ($2::text[] IS NULL OR owner_group = ANY($2))
+    AND (quarantined > 0 OR failed > 0) AND ($2::text[] IS NULL OR owner_group = ANY($2))
     AND ($3::text IS NULL OR state = $3) AND (cardinality($4::uuid[]) = 0 OR uid = ANY($4))
-ORDER BY held > 0 DESC, created_at DESC, uid LIMIT $1
+ORDER BY quarantined > 0 DESC, created_at DESC, uid LIMIT $1
 """)
 
 _SELECT_FIRST_FAILED = statement(f"""
@@ -49,7 +50,8 @@ _SELECT_FIRST_FAILED = statement(f"""
 -- so that the planner uses the partial index jobs_settled.
 SELECT first.* FROM unnest($1::uuid[]) AS asked (uid) CROSS JOIN LATERAL (
     SELECT * FROM (SELECT {JOB} FROM jobs
-        WHERE task_uid = asked.uid AND state = '{{job.HELD}}' ORDER BY seq LIMIT 1) AS held
+        WHERE task_uid = asked.uid AND state = '{{job.QUARANTINED}}'
+        ORDER BY seq LIMIT 1) AS quarantined
     UNION ALL
     SELECT * FROM (SELECT {JOB} FROM jobs
         WHERE task_uid = asked.uid AND state = '{{job.FAILED}}' ORDER BY seq LIMIT 1) AS failed

@@ -60,8 +60,8 @@ IN_DEMAND = f"""t.state IN ('{{task.SPLITTING}}', '{{task.ACTIVE}}') AND t.ready
 _SELECT_DEMANDS = statement(f"SELECT {DEMAND} FROM {TASKS_WITH_PRIORITY} WHERE {IN_DEMAND}")
 
 _LOCKED = """
-uid, chain_uid, state, ready, leased, running, finished, failed, canceled, held, asked, errors,
-registered, split_last_seq, root_seq
+uid, chain_uid, state, ready, leased, running, finished, failed, canceled, quarantined, asked,
+errors, registered, split_last_seq, root_seq
 """
 
 #: SQL: the readers of the inputs of task ``uid``.
@@ -96,8 +96,9 @@ _SET_ENDED = statement("""
 -- Cancel all open jobs in the counters together with the final state.
 UPDATE tasks SET
     state = $2, reason = $3, ended_at = now(),
-    canceled = canceled + ready + leased + running + held + asked, killed = leased + running,
-    ready = 0, leased = 0, running = 0, held = 0, asked = 0, split_token = NULL, split_until = NULL
+    canceled = canceled + ready + leased + running + quarantined + asked, killed = leased + running,
+    ready = 0, leased = 0, running = 0, quarantined = 0, asked = 0, split_token = NULL,
+    split_until = NULL
 WHERE uid = $1 AND state = ANY($4)
 RETURNING registered
 """)

@@ -63,7 +63,7 @@ SELECT task_uid, least(greatest(floor(extract(epoch FROM at - $2)::float8 / $3),
     AS bin, sum(change) AS change
 FROM jobs AS j CROSS JOIN LATERAL (VALUES
     (ready_at, 1),
-    (CASE WHEN state IN ('{job.READY}', '{job.HELD}') THEN NULL
+    (CASE WHEN state IN ('{job.READY}', '{job.QUARANTINED}') THEN NULL
         WHEN state = '{job.FINISHED}' THEN ended_at - make_interval(secs => seconds)
         ELSE coalesce(started_at, leased_at, ended_at) END, -1)) AS c (at, change)
 WHERE task_uid = ANY($1::uuid[]) AND ready_at IS NOT NULL AND at IS NOT NULL

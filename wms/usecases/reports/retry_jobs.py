@@ -46,7 +46,7 @@ async def retry_job(context: WmsContext, job_id: int) -> Job:
         locked = await _lock(transaction, uid)
         moved = await _retry(transaction, locked, job_id)
         job = await job_with_attempts(transaction.connection, job_id)
-        tried = JobState.FAILED, JobState.HELD
+        tried = JobState.FAILED, JobState.QUARANTINED
         if not moved and job.state in tried and any(one.by_people for one in job.attempts):
             raise Conflict(
                 f"job {job_id} cannot be tried again: nobody can be asked about its file:"
@@ -63,7 +63,7 @@ async def retry_job(context: WmsContext, job_id: int) -> Job:
             )
         if not moved:
             raise Conflict(
-                f"job {job_id} is {job.state}: only failed and held jobs are tried again",
+                f"job {job_id} is {job.state}: only failed and quarantined jobs are tried again",
                 job=job_id,
                 state=job.state,
             )
@@ -118,7 +118,7 @@ async def _retry(transaction: Transaction, locked: _Locked, job_id: int | None) 
         transaction.connection,
         uid,
         failed=len(failed),
-        held=len(jobs) - len(failed),
+        quarantined=len(jobs) - len(failed),
         errors=left,
     )
     await notify_ready(transaction.connection)

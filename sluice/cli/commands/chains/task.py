@@ -108,7 +108,7 @@ def retry(
     system: System,
     task: TaskArgument,
 ) -> None:
-    """Retry the failed and quarantined (`held`) jobs of a task."""
+    """Retry the failed and quarantined jobs of a task."""
     uid = the_task(system, task)
     status = system.ask(lambda c: c.operator.retry_task(uid))
     system.answer(status, f"task {status.uid}: {counted(status.ready, 'job')} ready")

@@ -296,7 +296,7 @@ async def test_open_problems_and_past_failures_are_both_shown(
 ) -> None:
     """There are far more of each than the page has room for."""
     for number in range(30):
-        scene.chain(f"held-{number}", 0, [Counts(held=1, total=9)], ChainState.IN_PROGRESS)
+        scene.chain(f"held-{number}", 0, [Counts(quarantined=1, total=9)], ChainState.IN_PROGRESS)
         stuck = scene.chain(
             f"stuck-{number}", 0, [Counts(ready=9, total=9)], ChainState.IN_PROGRESS
         )

@@ -15,7 +15,7 @@ async def test_page_mentions_retries_only_if_attempts_can_be_retried(
     uid = next(task.uid for task in tasks.values() if task.state is TaskState.ACTIVE)
     for failed_attempts, again in ((3, True), (2, False)):
         tasks[uid] = tasks[uid].model_copy(
-            update={"failed": 1, "held": 1, "failed_attempts": failed_attempts}
+            update={"failed": 1, "quarantined": 1, "failed_attempts": failed_attempts}
         )
         page = (await operator.http.get(f"/tasks/{uid}")).text
         assert "</span> · spd · " in page, "the page shows state and template"

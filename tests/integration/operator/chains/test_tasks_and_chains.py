@@ -200,8 +200,8 @@ async def test_requests_are_forwarded_to_other_services(operator: Operator, scen
         "farm-08",
         "farm-03",
     ]
-    task = next(status.uid for status in operator.neighbours.tasks.values() if status.held)
-    [held] = (await operator.client.jobs(task, state=JobState.HELD)).jobs
+    task = next(status.uid for status in operator.neighbours.tasks.values() if status.quarantined)
+    [held] = (await operator.client.jobs(task, state=JobState.QUARANTINED)).jobs
     assert (await operator.client.job(held.id)).attempts
     assert "wait for a free slot" in (await operator.client.explain_task(task)).text
     assert (await operator.client.retry_task(task)).failed == 0

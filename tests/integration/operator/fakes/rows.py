@@ -47,7 +47,7 @@ class Rows:
         #: Called before a chain is acknowledged.
         self.on_acknowledge: Callable[[UUID], None] = lambda uid: None
         self.pilots: list[Pilot] = []
-        self.work = WorkCounts(running=12, waiting=82, held=1, slots=16)
+        self.work = WorkCounts(running=12, waiting=82, quarantined=1, slots=16)
         self.steps: list[StepLoad] = []
         self.unschedulable: list[UnschedulableTask] = []
         self.limits: dict[str, ResourceLimit] = {}
@@ -139,10 +139,10 @@ class Rows:
         return [chain for chain in self.chains.values() if wanted(chain)]
 
     def troubled(self) -> list[TaskStatus]:
-        """Return tasks with failed or held jobs, tasks with held jobs first."""
+        """Return tasks with failed or quarantined jobs, tasks with quarantined jobs first."""
         live = [
             task
             for task in self.tasks.values()
-            if not task.state.final and (task.failed or task.held)
+            if not task.state.final and (task.failed or task.quarantined)
         ]
-        return sorted(live, key=lambda task: task.held == 0)
+        return sorted(live, key=lambda task: task.quarantined == 0)

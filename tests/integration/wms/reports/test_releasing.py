@@ -156,7 +156,7 @@ async def test_held_job_keeps_its_inputs(line: Line, tmp_path: Path) -> None:
     for _ in range(line.stage.context.terms.losses):
         [job] = await line.stage.lease(pilot)
         await line.stage.fail(pilot, job, error=ErrorClass.PILOT_LOST)
-    assert await line.seqs("b", JobState.HELD) == [0]
+    assert await line.seqs("b", JobState.QUARANTINED) == [0]
     assert await list_releases(line) == []
 
 

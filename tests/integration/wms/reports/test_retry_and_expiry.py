@@ -162,7 +162,7 @@ async def test_five_lost_pilots_in_a_row_hold_the_job_without_failing_it(
         (job,) = await stage.lease(pilot)
         await stage.overdue(job)
         await stage.expire()
-    assert (await stage.status(task)).held == 1
+    assert (await stage.status(task)).quarantined == 1
     assert (await stage.status(task)).state is TaskState.ACTIVE
     assert await stage.lease(pilot) == []
     assert (await retry_task(stage.context, task.uid)).ready == 1

@@ -213,7 +213,9 @@ async def test_held_job_blocks_the_groups_behind_it(line: Line, tmp_path: Path) 
     pilot = await line.stage.add_pilot()
     jobs = await line.stage.lease(pilot, 6)
     await line.stage.execute(
-        "UPDATE jobs SET state = $2, lease_until = NULL WHERE id = $1", jobs[4].id, JobState.HELD
+        "UPDATE jobs SET state = $2, lease_until = NULL WHERE id = $1",
+        jobs[4].id,
+        JobState.QUARANTINED,
     )
     await line.stage.execute(
         "UPDATE tasks SET leased = leased - 1, held = 1 WHERE uid = $1", line.steps["a"].uid

@@ -46,20 +46,30 @@ async def test_running_jobs_are_counted_by_busy_slots_without_jobs_leased_ahead(
     """A pilot of four slots has seven jobs, and no heartbeat has named the running jobs yet."""
     pilot, other = await stage.add_pilot(), await stage.add_pilot(name="q")
     await stage.add_task(make_task(), jobs=20)
-    assert await count_work(stage.context) == WorkCounts(running=0, waiting=20, held=0, slots=8)
+    assert await count_work(stage.context) == WorkCounts(
+        running=0, waiting=20, quarantined=0, slots=8
+    )
     jobs = await stage.lease(pilot, 7)
-    assert await count_work(stage.context) == WorkCounts(running=4, waiting=16, held=0, slots=8)
+    assert await count_work(stage.context) == WorkCounts(
+        running=4, waiting=16, quarantined=0, slots=8
+    )
     await stage.beat(pilot, running=jobs[:1], waiting=jobs[1:])
     [job] = await stage.lease(other, 1)
-    assert await count_work(stage.context) == WorkCounts(running=5, waiting=15, held=0, slots=8)
-    await stage.finish(pilot, *jobs)
-    assert await count_work(stage.context) == WorkCounts(running=1, waiting=12, held=0, slots=8)
-    await lose(stage)
-    assert await count_work(stage.context) == WorkCounts(running=0, waiting=13, held=0, slots=0), (
-        "jobs of lost pilots count as running"
+    assert await count_work(stage.context) == WorkCounts(
+        running=5, waiting=15, quarantined=0, slots=8
     )
+    await stage.finish(pilot, *jobs)
+    assert await count_work(stage.context) == WorkCounts(
+        running=1, waiting=12, quarantined=0, slots=8
+    )
+    await lose(stage)
+    assert await count_work(stage.context) == WorkCounts(
+        running=0, waiting=13, quarantined=0, slots=0
+    ), "jobs of lost pilots count as running"
     await stage.beat(other, running=[job])
-    assert await count_work(stage.context) == WorkCounts(running=1, waiting=12, held=0, slots=4)
+    assert await count_work(stage.context) == WorkCounts(
+        running=1, waiting=12, quarantined=0, slots=4
+    )
 
 
 async def busy(stage: Stage) -> dict[str, int | None]:
@@ -155,14 +165,16 @@ async def test_running_tasks_with_failed_jobs_are_troubled(stage: Stage) -> None
 
 
 async def test_tasks_with_held_jobs_come_before_newer_tasks_with_failed_jobs(stage: Stage) -> None:
-    held, failed, well = [await stage.add_task(make_task(), jobs=4) for _ in range(3)]
-    await stage.execute("UPDATE tasks SET ready = 3, held = 1 WHERE uid = $1", held.uid)
+    quarantined, failed, well = [await stage.add_task(make_task(), jobs=4) for _ in range(3)]
+    await stage.execute(
+        "UPDATE tasks SET ready = 3, quarantined = 1 WHERE uid = $1", quarantined.uid
+    )
     await stage.execute(
         "UPDATE tasks SET ready = 3, failed = 1, created_at = now() WHERE uid = $1", failed.uid
     )
-    assert [task.uid for task in await read_troubled(stage.context, limit=1)] == [held.uid]
+    assert [task.uid for task in await read_troubled(stage.context, limit=1)] == [quarantined.uid]
     assert [task.uid for task in await read_troubled(stage.context, limit=9)] == [
-        held.uid,
+        quarantined.uid,
         failed.uid,
     ]
     [other] = await read_troubled(stage.context, [failed.uid, well.uid], limit=9)

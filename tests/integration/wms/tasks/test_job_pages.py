@@ -193,7 +193,7 @@ async def test_each_order_is_read_along_its_index(stage: Stage) -> None:
         WHERE task_uid = $1 AND seq = 7
         """,
         other.uid,
-        JobState.HELD,
+        JobState.QUARANTINED,
     )
     for statement in ("VACUUM jobs", "ANALYZE"):
         await stage.execute(statement)

@@ -167,7 +167,7 @@ async def test_held_jobs_do_not_block_a_task_that_has_reached_its_minimum(stage:
         (job,) = [job for job in await stage.lease(pilot, 1) if job.seq == 0]
         await stage.overdue(job)
         await stage.expire()
-    assert (await stage.status(task)).held == 1
+    assert (await stage.status(task)).quarantined == 1
     await stage.finish(pilot, *await stage.lease(pilot))
     status = await stage.status(task)
     assert (status.state, status.finished, status.canceled) == (TaskState.FINISHED, 1, 1)

@@ -31,7 +31,7 @@ def status(name: str, state: TaskState, finished: int, *, failed: int = 0) -> Ta
         total=finished + failed,
         finished=finished,
         failed=failed,
-        **dict.fromkeys(("ready", "leased", "running", "canceled", "held"), 0),
+        **dict.fromkeys(("ready", "leased", "running", "canceled", "quarantined"), 0),
     )
 
 

@@ -44,7 +44,7 @@ def test_final_task_state_becomes_the_outcome(state: TaskState) -> None:
         finished=3,
         failed=2,
         canceled=0,
-        held=0,
+        quarantined=0,
         created_at=TIME,
         reason="because",
     )

@@ -17,7 +17,7 @@ class BarPart(StrEnum):
     FINISHED = "finished"
     FAILED = "failed"
     CANCELED = "canceled"
-    HELD = "held"
+    QUARANTINED = "quarantined"
     RUNNING = "running"
     ASKED = "asked"
     WAITING = "waiting"
@@ -93,7 +93,7 @@ def counts_of(status: TaskStatus) -> ProgressCounts:
             BarPart.FINISHED: status.finished,
             BarPart.FAILED: status.failed,
             BarPart.CANCELED: status.canceled,
-            BarPart.HELD: status.held,
+            BarPart.QUARANTINED: status.quarantined,
             BarPart.RUNNING: status.running + status.leased,
             BarPart.ASKED: status.asked,
             BarPart.WAITING: status.ready,

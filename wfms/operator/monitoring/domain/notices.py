@@ -133,15 +133,15 @@ def _failures_text(chain: Chain, datasets: Mapping[UUID, Dataset]) -> str:
 
 def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
     """Return a notice if jobs of a task are quarantined or failed; ``datasets`` has names."""
-    if task.state.final or not (task.held or task.failed):
+    if task.state.final or not (task.quarantined or task.failed):
         return []
     over = f" over {datasets[task.chain_uid]}" if task.chain_uid in datasets else ""
     name = f"{task.template}{over}, step {task.step}"
-    if task.held:
-        wait = "waits" if task.held == 1 else "wait"
+    if task.quarantined:
+        wait = "waits" if task.quarantined == 1 else "wait"
         text = (
-            f"{name}: {count_text(task.held, 'job')} took several pilots down and {wait} for a"
-            f" decision{_first_job(task)}"
+            f"{name}: {count_text(task.quarantined, 'job')} took several pilots down and {wait} for"
+            f" a decision{_first_job(task)}"
         )
         return [
             Notice(
@@ -162,11 +162,13 @@ def of_task(task: TaskStatus, datasets: Mapping[UUID, str]) -> list[Notice]:
 
 def _first_job(task: TaskStatus) -> str:
     """Return the end of a notice: the first job that it counts, and the command that lists all."""
-    state = JobState.HELD if task.held else JobState.FAILED
+    state = JobState.QUARANTINED if task.quarantined else JobState.FAILED
     every = f"`sluice task jobs {task.uid} --state {state}`"
     if not task.reason:
         return f": {every}"
-    return f"; {task.reason}" + (f"; {every} lists all" if (task.held or task.failed) > 1 else "")
+    return f"; {task.reason}" + (
+        f"; {every} lists all" if (task.quarantined or task.failed) > 1 else ""
+    )
 
 
 def of_unschedulable(

@@ -108,7 +108,7 @@ class TaskPages:
         """Retry the failed and quarantined jobs of a task."""
         try:
             self._bridge.run(self._wms.retry_task(uid))
-            flash("Its failed and held jobs get another round.")
+            flash("Its failed and quarantined jobs get another round.")
         except Conflict as refusal:
             flash(f"It cannot be tried again: {refusal.detail}.")
         return redirect(url_for("pages.task", uid=uid), 303)
