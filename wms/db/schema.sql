@@ -38,7 +38,7 @@ CREATE TABLE tasks (
     finished bigint NOT NULL DEFAULT 0 CHECK (finished >= 0),
     failed bigint NOT NULL DEFAULT 0 CHECK (failed >= 0),
     canceled bigint NOT NULL DEFAULT 0 CHECK (canceled >= 0),
-    held bigint NOT NULL DEFAULT 0 CHECK (held >= 0),
+    quarantined bigint NOT NULL DEFAULT 0 CHECK (quarantined >= 0),
     failed_attempts bigint NOT NULL DEFAULT 0 CHECK (failed_attempts >= 0),
     -- Error class -> number of failed jobs.
     errors jsonb NOT NULL DEFAULT '{}',
@@ -97,11 +97,11 @@ CREATE TABLE tasks (
     -- Jobs that wait for annotations.
     asked bigint NOT NULL DEFAULT 0 CHECK (asked >= 0),
     CONSTRAINT tasks_counts_add_up CHECK (
-        total = ready + leased + running + finished + failed + canceled + held + asked),
+        total = ready + leased + running + finished + failed + canceled + quarantined + asked),
     CONSTRAINT tasks_final_has_time
         CHECK ((state IN ('finished', 'failed', 'canceled')) = (ended_at IS NOT NULL)),
     CONSTRAINT tasks_final_is_settled
-        CHECK (ended_at IS NULL OR ready + leased + running + held + asked = 0),
+        CHECK (ended_at IS NULL OR ready + leased + running + quarantined + asked = 0),
     CONSTRAINT tasks_claim_has_time CHECK ((split_token IS NULL) = (split_until IS NULL))
 ) WITH (fillfactor = 50, toast_tuple_target = 512, autovacuum_vacuum_scale_factor = 0.05);
 
@@ -127,7 +127,7 @@ CREATE TABLE jobs (
     task_uid uuid NOT NULL REFERENCES tasks,
     seq bigint NOT NULL CHECK (seq >= 0),
     state text NOT NULL DEFAULT 'ready' CHECK (
-        state IN ('ready', 'leased', 'running', 'finished', 'failed', 'canceled', 'held', 'asked')),
+        state IN ('ready', 'leased', 'running', 'finished', 'failed', 'canceled', 'quarantined', 'asked')),
     attempt integer NOT NULL DEFAULT 0 CHECK (attempt >= 0),
     failures integer NOT NULL DEFAULT 0 CHECK (failures >= 0),
     losses integer NOT NULL DEFAULT 0 CHECK (losses >= 0),
@@ -171,7 +171,7 @@ CREATE INDEX jobs_ready ON jobs (task_uid, not_before, seq) WHERE state = 'ready
 CREATE INDEX jobs_in_flight ON jobs (lease_until) WHERE state IN ('leased', 'running');
 
 CREATE INDEX jobs_settled ON jobs (task_uid, state, seq)
-WHERE state IN ('finished', 'failed', 'canceled', 'held');
+WHERE state IN ('finished', 'failed', 'canceled', 'quarantined');
 
 CREATE INDEX jobs_by_seconds ON jobs (task_uid, state, seconds, seq)
 WHERE state IN ('finished', 'failed', 'canceled');
