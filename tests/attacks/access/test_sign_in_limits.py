@@ -1,5 +1,6 @@
 """Tests that password guesses and repeated sign-ins are limited without effects on other people."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import asyncpg
@@ -19,6 +20,7 @@ from wfms.operator.identity.domain.errors import TooManySignIns, TooManyTries
 from wfms.operator.identity.usecases.known_people import OF_A_PERSON
 from wfms.operator.identity.usecases.passwords import Passwords
 from wfms.operator.identity.usecases.sign_in import (
+    AT_ONCE_OF_AN_ADDRESS,
     OF_A_NAME,
     OF_A_NAME_ANYWHERE,
     OF_AN_ADDRESS,
@@ -89,6 +91,36 @@ async def test_guesses_at_unknown_names_block_only_the_address(
     assert await _signs_in(people, "anna", ELSEWHERE)
     assert await _signs_in(people, "bert", ATTACKER), "bert has signed in from this address before"
     assert not await _signs_in(people, "anna", ATTACKER)
+
+
+async def test_few_guesses_of_an_address_are_checked_at_the_same_time(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await _signs_in(people, "bert", ATTACKER), "bert signs in from the same address"
+    full, go, looked_at = asyncio.Event(), asyncio.Event(), list[str]()
+
+    async def is_right(self: Passwords, password: str, kept: str | None) -> bool:
+        looked_at.append(password)
+        if len(looked_at) == AT_ONCE_OF_AN_ADDRESS:
+            full.set()
+        await go.wait()
+        return kept is not None and password == PASSWORD
+
+    monkeypatch.setattr(Passwords, "is_right", is_right)
+    guesses = [
+        asyncio.create_task(_guess(people, [f"nobody-{number}"]))
+        for number in range(AT_ONCE_OF_AN_ADDRESS)
+    ]
+    await full.wait()
+    async with asyncio.timeout(30):
+        assert await _guess(people, ["nobody-else"]) == 0
+    allowed = asyncio.gather(
+        _signs_in(people, "bert", ATTACKER), _guess(people, ["x"], address=ELSEWHERE)
+    )
+    go.set()
+    assert await allowed == [True, 1]
+    assert await asyncio.gather(*guesses) == [1] * AT_ONCE_OF_AN_ADDRESS
+    assert await _guess(people, ["nobody-else"]) == 1
 
 
 async def test_guesses_at_a_name_block_the_name_only_at_the_address(

@@ -55,13 +55,13 @@ class BeyondRole(Forbidden):
 
 
 class TooManyTries(ServiceError):
-    """There were too many wrong passwords."""
+    """There were too many attempts to sign in."""
 
     status, slug, title = 429, "too-many-tries", "Too many attempts"
 
     def __init__(self, seconds: int) -> None:
         super().__init__(
-            f"too many wrong passwords: wait {seconds} s. Tokens, and sessions that have begun,"
+            f"too many attempts to sign in: wait {seconds} s. Tokens, and sessions that have begun,"
             " hold meanwhile",
             seconds=seconds,
         )

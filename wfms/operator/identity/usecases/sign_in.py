@@ -2,7 +2,9 @@
 
 import math
 import time
-from collections.abc import Awaitable, Callable
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from ipaddress import ip_address, ip_network
 from typing import TypeVar
 
@@ -28,6 +30,8 @@ log = structlog.get_logger(__name__)
 OF_A_NAME = RateLimitItemPerMinute(10, 5)
 OF_A_NAME_ANYWHERE = RateLimitItemPerMinute(100, 5)
 OF_AN_ADDRESS = RateLimitItemPerMinute(300, 5)
+#: Attempts from one address that are checked at the same time. Each takes a thread and a core.
+AT_ONCE_OF_AN_ADDRESS = 4
 #: Seconds for which a name that signed in from an address is exempt from the limit of the
 #: address, for people behind a proxy; and the number of such pairs that are remembered.
 _REMEMBERED, _MAX_REMEMBERED = 7 * 24 * 3600, 10_000
@@ -49,6 +53,7 @@ class PasswordSignIn:
         self._passwords = passwords
         self._tries = MovingWindowRateLimiter(MemoryStorage())
         self._seen: TTLCache[tuple[str, str], bool] = TTLCache(_MAX_REMEMBERED, _REMEMBERED)
+        self._under_way: Counter[str] = Counter()
 
     async def sign_in(
         self,
@@ -80,7 +85,8 @@ class PasswordSignIn:
         await self._count(name, place)
         async with self._database.connection() as connection:
             kept = await password_of(connection, name)
-        right = await self._passwords.is_right(password, kept)
+        with self._one_more(name, place):
+            right = await self._passwords.is_right(password, kept)
         begun: list[BegunT] = []
         async with self._database.transaction() as transaction:
             connection = transaction.connection
@@ -96,6 +102,18 @@ class PasswordSignIn:
         await self._tries.clear(OF_A_NAME, name, place)
         self._seen[name, place] = True
         return begun[0]
+
+    @contextmanager
+    def _one_more(self, name: str, place: str) -> Iterator[None]:
+        """Limit the attempts of one address that are checked at the same time."""
+        if self._under_way[place] >= AT_ONCE_OF_AN_ADDRESS and (name, place) not in self._seen:
+            raise TooManyTries(1)
+        self._under_way[place] += 1
+        try:
+            yield
+        finally:
+            self._under_way[place] -= 1
+            self._under_way += Counter()  # forgets addresses without attempts
 
     async def _count(self, name: str, place: str) -> None:
         """Count an attempt; a rejected attempt counts towards no limit and needs no memory."""
