@@ -123,9 +123,11 @@ def _add_registration(router: APIRouter, context: WmsContext, tokens: PilotToken
     ) -> Registration:
         """Register a pilot, and return the heartbeat interval and the duration of leases.
 
-        A repetition updates the resources of the same pilot. A pilot that has shown a key can be
-        registered again only with this key.
+        A repetition updates the resources of the same pilot. Where services have tokens, a pilot
+        proves that it has a key, and can be registered again only with this key.
         """
+        if proof is None and tokens is not None:
+            raise Unauthenticated(f"a pilot proves its key in the header {PILOT_PROOF_HEADER}")
         key = None if proof is None else proven_key(proof, time.time())
         site = _site_of(request)
         registration = await register_pilot(context, body, key=key, site=site)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, Field
+from pydantic import AfterValidator, AwareDatetime, Field, StringConstraints
 
 from sluice.contracts.common.base import (
     Checksum,
@@ -25,7 +25,7 @@ from sluice.contracts.common.states import (
     SandboxKind,
     TaskMode,
 )
-from sluice.contracts.common.wording import in_words
+from sluice.contracts.common.wording import StringRule, in_words
 from sluice.contracts.data.counts import Counts
 from sluice.contracts.data.room import FullStorage
 from sluice.contracts.jobs.gpus import Gpu
@@ -103,6 +103,20 @@ def _few(node: NodeResources) -> NodeResources:
     return node
 
 
+#: The name of a node. The WMS adds the site of a pilot behind a blank.
+HostName = Annotated[
+    str,
+    StringConstraints(pattern=r"^\S+$", max_length=MAX_WORD),
+    StringRule(
+        "the name of a node",
+        first=r"\S",
+        other=r"\S",
+        most=MAX_WORD,
+        rule=f"has no blanks, and at most {MAX_WORD} characters",
+    ),
+]
+
+
 class RegisterPilot(WithIsolation):
     """A request to register a pilot.
 
@@ -111,7 +125,7 @@ class RegisterPilot(WithIsolation):
 
     uid: UUID
     name: Name
-    host: NewWord
+    host: HostName
     slots: Annotated[int, Field(ge=1, le=4096)]
     resources: Annotated[NodeResources, AfterValidator(_few)]
     version: NewWord

@@ -13,6 +13,13 @@ FRESH = 60
 _LATEST = 2**40
 
 
+#: The prime of the field of Ed25519, and y coordinates of its points of order 8 or less. With such
+#: a public key, a signature proves nothing (RFC 8032, section 5.1, and RFC 7748, section 6.1).
+_P = 2**255 - 19
+_Y8 = 0x05FC536D880238B13933C6D305ACDFD5F098EFF289F4C345B027B2C28F95E826
+_SMALL_ORDER = {0, 1, _P - 1, _Y8, _P - _Y8}
+
+
 class _WrongProofError(Exception):
     """The proof is well-formed, but does not prove anything."""
 
@@ -30,6 +37,8 @@ def proven_key(proof: str, now: float) -> str:
         key = OKPKey.import_key(header["jwk"])
         if key.is_private:
             raise _WrongProofError("it has the private key in it")
+        if _has_small_order(key):
+            raise _WrongProofError("its key is one that everybody can sign with")
         made = jwt.decode(proof, key, algorithms=[PILOT_PROOF_ALGORITHM]).claims.get("iat")
         if not isinstance(made, int) or abs(made) > _LATEST:
             raise _WrongProofError("it does not say when it was made")
@@ -45,3 +54,8 @@ def proven_key(proof: str, now: float) -> str:
             " one by the time that this answer has (Date)"
         )
     return key.thumbprint()
+
+
+def _has_small_order(key: OKPKey) -> bool:
+    raw = key.public_key.public_bytes_raw()
+    return (int.from_bytes(raw, "little") & (2**255 - 1)) % _P in _SMALL_ORDER

@@ -25,7 +25,7 @@ _MOST = 20
 
 
 class NotJson(Unprocessable):
-    """The body contains a number that JSON does not know."""
+    """The body contains a number that JSON does not know, or is in another encoding."""
 
     slug, title = "invalid-request", "Malformed request"
 
@@ -46,6 +46,10 @@ class JsonNumbers:
         while messages[-1].get("more_body", False):
             messages.append(await receive())
         body = b"".join(message.get("body", b"") for message in messages)
+        if json.detect_encoding(body) not in {"utf-8", "utf-8-sig"}:
+            error = NotJson("the body is not in UTF-8, which JSON has to be in (RFC 8259)")
+            await self._refuse(error)(scope, receive, send)
+            return
         if _SUSPICIOUS.search(body) and (wrong := _findings(body)):
             detail = "; ".join(finding.message for finding in wrong)
             await self._refuse(NotJson(detail, findings=wrong))(scope, receive, send)

@@ -9,10 +9,11 @@ from uuid import UUID
 import pytest
 
 from sluice.clients.wms import WmsClient
-from sluice.contracts.access.access import PILOT_TOKEN_HEADER
+from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
 from sluice.contracts.access.services import CallingService
 from sluice.contracts.common.problems import Forbidden, NotAvailable
 from sluice.contracts.pilots.pilots import NodeResources, RegisterPilot
+from sluice.pilot_access.key import PilotKey
 from sluice.servicekit.access.service_keys import ServiceKeys
 from sluice.servicekit.access.service_tokens import ServiceSigner
 from sluice.servicekit.running.service_clients import NetworkLinks
@@ -124,7 +125,10 @@ async def test_pilot_registers_with_the_shared_token_and_acts_with_its_own(
     pilot = RegisterPilot(uid=uid, name="p", host="h", slots=1, version="1", resources=resources)
     body = pilot.model_dump(mode="json")
     registering = {"authorization": f"Bearer {PILOTS}"}
-    assert (await wms.http.post("/api/v1/pilots", json=body)).status_code == 401
+    for headers in ({}, registering):
+        answer = await wms.http.post("/api/v1/pilots", json=body, headers=headers)
+        assert answer.status_code == 401, "without a token or a key"
+    registering[PILOT_PROOF_HEADER] = PilotKey.new().proof(time.time())
     answer = await wms.http.post("/api/v1/pilots", json=body, headers=registering)
     assert answer.status_code == 200, answer.text
     own = {"authorization": f"Bearer {answer.headers[PILOT_TOKEN_HEADER]}"}

@@ -97,6 +97,23 @@ FORGED: dict[str, Callable[[], str]] = {
         KEY,
         algorithms=["Ed25519"],
     ),
+    "of a key of small order": lambda: ".".join(
+        [
+            *(
+                jwt.encode(
+                    {
+                        "typ": PILOT_PROOF,
+                        "alg": "Ed25519",
+                        "jwk": {"kty": "OKP", "crv": "Ed25519", "x": "A" * 43},
+                    },
+                    {"iat": int(NOW)},
+                    KEY,
+                    algorithms=["Ed25519"],
+                ).split(".")[:2]
+            ),
+            "A" * 86,
+        ]
+    ),
     "very deep": lambda: "eyJ" + "x" * 10_000 + ".e30.x",
     "no text": lambda: "ä.ö.ü",
 }
@@ -108,6 +125,7 @@ FAULTS = {
     "its signature is wrong",
     "it is of another kind",
     "it has the private key in it",
+    "its key is one that everybody can sign with",
     "it does not say when it was made",
 }
 

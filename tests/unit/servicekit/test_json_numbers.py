@@ -55,6 +55,15 @@ async def test_number_that_json_does_not_have_is_refused_with_its_position(
     assert finding["message"].startswith(f"{place}: JSON has no number such as")
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-32", "utf-32-be"])
+async def test_body_in_another_encoding_is_refused(encoding: str) -> None:
+    async with client() as http:
+        headers = {"content-type": "application/json"}
+        answer = await http.post("/free", content='{"any": NaN}'.encode(encoding), headers=headers)
+    assert answer.status_code == 422
+    assert "not in UTF-8" in answer.json()["detail"]
+
+
 @pytest.mark.parametrize(
     "body",
     ['{"any": "NaN", "text": "Infinity"}', '{"any": [1e308, 1E-400, -0.0, 1e+300]}', "{}"],
