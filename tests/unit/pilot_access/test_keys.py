@@ -137,6 +137,12 @@ def test_invalid_proof_is_refused(forged: str) -> None:
     assert refused.value.detail.partition(": ")[2] in FAULTS
 
 
+def test_proof_with_a_key_of_small_order_is_refused() -> None:
+    """One in four messages has the signature of zeros."""
+    with pytest.raises(Unauthenticated, match="its key is one that everybody can sign with"):
+        proven_key(FORGED["of a key of small order"](), NOW)
+
+
 async def test_pilot_with_a_wrong_clock_uses_the_time_of_the_wms(tmp_path: Path) -> None:
     keys: list[str] = []
 
