@@ -131,9 +131,9 @@ class PilotCore:
     def next_check(self) -> float | None:
         """Return the boot time of the next ``TimePassed``, or None if there is nothing to watch."""
         ticks = [
-            held.deadline
-            for held in self._jobs.by_token.values()
-            if held.stopping is not StopReason.LEASE
+            assigned.deadline
+            for assigned in self._jobs.by_token.values()
+            if assigned.stopping is not StopReason.LEASE
         ]
         obeyed = (slot.obeys_by(self.policy.stop_limit) for slot in self.slots)
         ticks += [boot_time for boot_time in obeyed if boot_time is not None]
@@ -183,20 +183,20 @@ class PilotCore:
                 continue
             wanted = resource_request_of(self._tasks[job.task_uid], job, self.node)
             kind = self._tasks.kind(job.task_uid)
-            held = AssignedJob(job, deadline, leased=now.boot_time, wanted=wanted, kind=kind)
+            assigned = AssignedJob(job, deadline, leased=now.boot_time, wanted=wanted, kind=kind)
             self._tasks.use(job.task_uid)
-            self._jobs.by_token[held.token] = held
-            self._jobs.waiting.insert(self._tasks.place_of(held, self._jobs.waiting), held)
+            self._jobs.by_token[assigned.token] = assigned
+            self._jobs.waiting.insert(self._tasks.place_of(assigned, self._jobs.waiting), assigned)
         yield from self._forget_tasks()
         if event.lease.drain or self.draining:
             yield from self._on_drain(now)
 
     def _on_heartbeat(self, event: HeartbeatAnswered, now: CurrentTime) -> Iterator[Instruction]:
         deadline = event.sent + event.answer.lease - self.policy.margin(event.answer.lease)
-        for held in renewed(event, self._jobs.by_token):
-            held.deadline = max(held.deadline, deadline)
-            if held.slot is not None:
-                yield Renew(held.slot, held.token, held.deadline)
+        for assigned in renewed(event, self._jobs.by_token):
+            assigned.deadline = max(assigned.deadline, deadline)
+            if assigned.slot is not None:
+                yield Renew(assigned.slot, assigned.token, assigned.deadline)
         sent = {token_of(job) for job in event.heartbeat.confirmed}
         self._jobs.confirmed = [token for token in self._jobs.confirmed if token not in sent]
         for command in event.answer.commands:
@@ -207,47 +207,49 @@ class PilotCore:
     def _obey(self, command: Command, now: CurrentTime) -> Iterator[Instruction]:
         token = token_of(command.job)
         reason = StopReason.CANCEL if command.kind == "cancel" else StopReason.ABANDON
-        held = self._jobs.by_token.get(token)
-        if held is None:
+        assigned = self._jobs.by_token.get(token)
+        if assigned is None:
             if token not in self._jobs.confirmed:
                 self._jobs.confirmed.append(token)
-        elif held.slot is None:
-            self._jobs.drop(held)
+        elif assigned.slot is None:
+            self._jobs.drop(assigned)
             self._jobs.confirmed.append(token)
             if reason is StopReason.CANCEL:
-                yield SendReport(canceled_unstarted(held.job, now.wall))
-        elif held.stopping is None or (
-            held.stopping is StopReason.CANCEL and reason is StopReason.ABANDON
+                yield SendReport(canceled_unstarted(assigned.job, now.wall))
+        elif assigned.stopping is None or (
+            assigned.stopping is StopReason.CANCEL and reason is StopReason.ABANDON
         ):
-            yield self._stop(held, reason, now)
+            yield self._stop(assigned, reason, now)
 
     def _on_ended(self, event: AttemptEnded, now: CurrentTime) -> Iterator[Instruction]:
         slot = self.slots[event.slot]
         self.pace.add(event.seconds)
         token = (event.report.id, event.report.attempt)
-        held = self._jobs.by_token.get(token)
+        assigned = self._jobs.by_token.get(token)
         slot.load(event.loaded, slot.booked)
-        if held is not None:
-            self._forget_job(slot, held, now)
+        if assigned is not None:
+            self._forget_job(slot, assigned, now)
         if event.report.outcome is not AttemptOutcome.RETURNED:
-            yield SendReport(with_full_gpu(event.report, held.booked if held else None))
-        elif held is not None and held.stopping is StopReason.SHUTDOWN:
+            yield SendReport(with_full_gpu(event.report, assigned.booked if assigned else None))
+        elif assigned is not None and assigned.stopping is StopReason.SHUTDOWN:
             self._jobs.returned.append(token)
-        if held is not None and event.report.no_room is not None:
+        if assigned is not None and event.report.no_room is not None:
             # The task waits for room on that storage: its other jobs would fail too.
-            same_task = [job for job in self._jobs.waiting if job.job.task_uid == held.job.task_uid]
+            same_task = [
+                job for job in self._jobs.waiting if job.job.task_uid == assigned.job.task_uid
+            ]
             yield from self._jobs.give_back(same_task, now)
 
     def _on_slot_lost(self, event: SlotLost, now: CurrentTime) -> Iterator[Instruction]:
         slot = self.slots[event.slot]
         jobs = slot.lose()
         lost, others = jobs[:1], jobs[1:]
-        for held in reversed(others):
-            held.slot = None
-            if held.stopping is None:
-                self._jobs.waiting.appendleft(held)
+        for assigned in reversed(others):
+            assigned.slot = None
+            if assigned.stopping is None:
+                self._jobs.waiting.appendleft(assigned)
             else:
-                yield from self._jobs.end_unstarted(held, now)
+                yield from self._jobs.end_unstarted(assigned, now)
         for first in lost:
             del self._jobs.by_token[first.token]
             self._jobs.confirm_stopped(first)
@@ -261,13 +263,15 @@ class PilotCore:
         yield from self._let_go(now)
 
     def _stop_overdue(self, now: CurrentTime) -> Iterator[Instruction]:
-        for held in [
-            held for held in self._jobs.by_token.values() if held.deadline <= now.boot_time
+        for assigned in [
+            assigned
+            for assigned in self._jobs.by_token.values()
+            if assigned.deadline <= now.boot_time
         ]:
-            if held.slot is None:
-                self._jobs.drop(held)
-            elif held.stopping is not StopReason.LEASE:
-                yield self._stop(held, StopReason.LEASE, now)
+            if assigned.slot is None:
+                self._jobs.drop(assigned)
+            elif assigned.stopping is not StopReason.LEASE:
+                yield self._stop(assigned, StopReason.LEASE, now)
 
     def _end_stuck(self, now: CurrentTime) -> Iterator[Instruction]:
         """End slots whose job or warm worker has ignored a stop for too long."""
@@ -299,25 +303,25 @@ class PilotCore:
 
     def _on_shutdown(self, now: CurrentTime) -> Iterator[Instruction]:
         self._jobs.returned += [self._jobs.drop(job).token for job in list(self._jobs.waiting)]
-        for held in list(self._jobs.by_token.values()):
-            if held.stopping is None:
-                yield self._stop(held, StopReason.SHUTDOWN, now)
+        for assigned in list(self._jobs.by_token.values()):
+            if assigned.stopping is None:
+                yield self._stop(assigned, StopReason.SHUTDOWN, now)
 
-    def _stop(self, held: AssignedJob, reason: StopReason, now: CurrentTime) -> Instruction:
-        held.stopping = reason
-        held.stopped = now.boot_time if held.stopped is None else held.stopped
-        assert held.slot is not None  # noqa: S101 - callers drop jobs that wait
-        return StopJob(held.slot, held.token, reason)
+    def _stop(self, assigned: AssignedJob, reason: StopReason, now: CurrentTime) -> Instruction:
+        assigned.stopping = reason
+        assigned.stopped = now.boot_time if assigned.stopped is None else assigned.stopped
+        assert assigned.slot is not None  # noqa: S101 - callers drop jobs that wait
+        return StopJob(assigned.slot, assigned.token, reason)
 
-    def _forget_job(self, slot: Slot, held: AssignedJob, now: CurrentTime) -> None:
-        del self._jobs.by_token[held.token]
-        self._jobs.confirm_stopped(held)
-        if held in slot.queue:
-            slot.queue.remove(held)
+    def _forget_job(self, slot: Slot, assigned: AssignedJob, now: CurrentTime) -> None:
+        del self._jobs.by_token[assigned.token]
+        self._jobs.confirm_stopped(assigned)
+        if assigned in slot.queue:
+            slot.queue.remove(assigned)
         slot.since, slot.started = now.boot_time, now.wall if slot.queue else None
 
     def _forget_tasks(self) -> Iterator[Instruction]:
-        used = {held.job.task_uid for held in self._jobs.by_token.values()}
+        used = {assigned.job.task_uid for assigned in self._jobs.by_token.values()}
         for uid in self._tasks.forget(used, most=self.policy.most_tasks):
             for slot in self.slots:
                 if uid in slot.tasks:
@@ -326,5 +330,5 @@ class PilotCore:
 
     @property
     def _supply(self) -> Supply:
-        waiting, held = len(self._jobs.waiting), len(self._jobs.by_token)
-        return Supply(self.node, self.slots, self.policy, self.pace, waiting, held)
+        waiting, assigned = len(self._jobs.waiting), len(self._jobs.by_token)
+        return Supply(self.node, self.slots, self.policy, self.pace, waiting, assigned)

@@ -23,14 +23,14 @@ def heartbeat_of(
     ``progress`` need not name every job.
     """
     running, waiting = [], []
-    for held in jobs:
-        if held.stopping in {StopReason.ABANDON, StopReason.LEASE}:
+    for assigned in jobs:
+        if assigned.stopping in {StopReason.ABANDON, StopReason.LEASE}:
             continue
-        slot = None if held.slot is None else slots[held.slot]
-        if slot is not None and slot.queue[0] is held and slot.started is not None:
-            running.append(held.started_job(slot.started, progress.get(held.token)))
+        slot = None if assigned.slot is None else slots[assigned.slot]
+        if slot is not None and slot.queue[0] is assigned and slot.started is not None:
+            running.append(assigned.started_job(slot.started, progress.get(assigned.token)))
         else:
-            waiting.append(JobToken(id=held.job.id, attempt=held.job.attempt))
+            waiting.append(JobToken(id=assigned.job.id, attempt=assigned.job.attempt))
     done = [JobToken(id=token[0], attempt=token[1]) for token in confirmed]
     return Heartbeat(running=running, waiting=waiting, confirmed=done)
 
@@ -52,6 +52,10 @@ def renewed(event: HeartbeatAnswered, jobs: Mapping[Token, AssignedJob]) -> Iter
     """Yield the jobs of a heartbeat that this pilot still has to run."""
     taken = {token_of(command.job) for command in event.answer.commands}
     for named in [*event.heartbeat.running, *event.heartbeat.waiting]:
-        held = jobs.get(token_of(named))
-        if held is not None and held.stopping is not StopReason.LEASE and held.token not in taken:
-            yield held
+        assigned = jobs.get(token_of(named))
+        if (
+            assigned is not None
+            and assigned.stopping is not StopReason.LEASE
+            and assigned.token not in taken
+        ):
+            yield assigned

@@ -14,7 +14,7 @@ from sluice.contracts.jobs.warm_workers import LoadState, WarmWorkerState
 from sluice.scheduling.fit import Allocation, fit
 
 
-def best_slot(idle: Sequence[Slot], held: AssignedJob, slots: Slots) -> Slot | None:
+def best_slot(idle: Sequence[Slot], assigned: AssignedJob, slots: Slots) -> Slot | None:
     """Return the best idle slot for a job.
 
     A slot with the job's warm worker comes first, then a slot without any. If no slot can be
@@ -23,20 +23,20 @@ def best_slot(idle: Sequence[Slot], held: AssignedJob, slots: Slots) -> Slot | N
     Returns:
         None if a new slot is better.
     """
-    if held.kind is not None:
-        alike = [slot for slot in idle if slot.loaded and slot.loaded.kind == held.kind]
+    if assigned.kind is not None:
+        alike = [slot for slot in idle if slot.loaded and slot.loaded.kind == assigned.kind]
         if alike:
             return max(alike, key=lambda slot: slot.since)
     plain = [slot for slot in idle if slot.loaded is None]
     if plain:
-        return next((slot for slot in plain if held.job.task_uid in slot.tasks), plain[0])
+        return next((slot for slot in plain if assigned.job.task_uid in slot.tasks), plain[0])
     if slots.startable or slots.coming:
         return None
     return min(idle, key=lambda slot: slot.since, default=None)
 
 
 def place(
-    held: AssignedJob, slot: Slot, slots: Slots, *, free: Allocation, devices: Mapping[str, Gpu]
+    assigned: AssignedJob, slot: Slot, slots: Slots, *, free: Allocation, devices: Mapping[str, Gpu]
 ) -> tuple[Allocation | None, list[Slot]]:
     """Return the allocation of a job in an idle slot, and the warm workers to unload first.
 
@@ -47,12 +47,12 @@ def place(
         The allocation, or None while there is no room, and the slots whose warm workers must end.
     """
     others = [one for one in slots if one is not slot and one.loaded is not None and not one.queue]
-    booked = fit(_less(free, others), held.wanted, devices)
+    booked = fit(_less(free, others), assigned.wanted, devices)
     if booked is not None:
         return booked, []
     staying = sorted((one for one in others if one.idle), key=lambda one: one.since)
     for number in range(len(staying) + 1):
-        if fit(_less(free, staying[number:]), held.wanted, devices) is not None:
+        if fit(_less(free, staying[number:]), assigned.wanted, devices) is not None:
             return None, staying[:number]
     return None, []
 

@@ -53,7 +53,7 @@ class SlotFilling:
             free = free.minus(booked)
         else:
             could = count_startable(
-                free, (held.wanted for held in self.jobs.waiting), self.node.devices
+                free, (assigned.wanted for assigned in self.jobs.waiting), self.node.devices
             )
             yield from self.start_slots(could - self.slots.coming)
         if self.pace.mean is not None and self.pace.mean < self.policy.short:
@@ -77,17 +77,17 @@ class SlotFilling:
                 free = free.plus(before).minus(slot.booked)
 
     def _hand(
-        self, held: AssignedJob, slot: Slot, booked: Allocation, now: CurrentTime
+        self, assigned: AssignedJob, slot: Slot, booked: Allocation, now: CurrentTime
     ) -> Iterator[Instruction]:
-        if held.job.task_uid not in slot.tasks:
-            slot.tasks.add(held.job.task_uid)
-            yield DescribeTask(slot.number, self.tasks[held.job.task_uid])
-        held.slot, held.booked = slot.number, booked
-        slot.queue.append(held)
-        if slot.queue[0] is held:
+        if assigned.job.task_uid not in slot.tasks:
+            slot.tasks.add(assigned.job.task_uid)
+            yield DescribeTask(slot.number, self.tasks[assigned.job.task_uid])
+        assigned.slot, assigned.booked = slot.number, booked
+        slot.queue.append(assigned)
+        if slot.queue[0] is assigned:
             slot.since, slot.started = now.boot_time, now.wall
-        secrets, gpus = self.tasks[held.job.task_uid].needs.secrets, tuple(booked.gpus)
-        yield RunJob(slot.number, held.job, held.deadline, secrets=bool(secrets), gpus=gpus)
+        secrets, gpus = self.tasks[assigned.job.task_uid].needs.secrets, tuple(booked.gpus)
+        yield RunJob(slot.number, assigned.job, assigned.deadline, secrets=bool(secrets), gpus=gpus)
 
     def start_slots(self, number: int) -> Iterator[Instruction]:
         """Start up to ``number`` more slots, as far as the maximum allows."""

@@ -67,7 +67,7 @@ class Slot:
         It is enough for each queued job, as the second job starts right after the first without
         asking the pilot.
         """
-        return reduce(Allocation.most, [held.booked for held in self.queue] or [Allocation()])
+        return reduce(Allocation.most, [one.booked for one in self.queue] or [Allocation()])
 
     def obeys_by(self, patience: float) -> float | None:
         """Return the tick by which a stopped job or an unloading warm worker must have ended.
@@ -83,15 +83,15 @@ class Slot:
         return None if stopped is None else max(stopped, self.since) + patience
 
     def place_for(
-        self, held: AssignedJob, free: Allocation, devices: Mapping[str, Gpu]
+        self, assigned: AssignedJob, free: Allocation, devices: Mapping[str, Gpu]
     ) -> Allocation | None:
         """Return the allocation of a job in this slot, or None if it does not fit.
 
         ``free`` is the free capacity of the node without the allocation of this slot.
         """
         if not self.queue:
-            return fit(free, held.wanted, devices)
-        return fit(free.plus(self.booked), held.wanted, devices)
+            return fit(free, assigned.wanted, devices)
+        return fit(free.plus(self.booked), assigned.wanted, devices)
 
 
 class Slots:

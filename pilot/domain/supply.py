@@ -15,8 +15,8 @@ from sluice.scheduling.fit import Allocation, NodeCapacity
 class Supply:
     """State of a pilot at one moment.
 
-    ``waiting`` counts the jobs at hand that have no room or no slot yet. ``held`` counts all jobs
-    of the pilot.
+    ``waiting`` counts the jobs at hand that have no room or no slot yet. ``assigned`` counts all
+    jobs of the pilot.
     """
 
     node: NodeCapacity
@@ -24,7 +24,7 @@ class Supply:
     policy: PrefetchPolicy
     pace: MeanDuration
     waiting: int
-    held: int
+    assigned: int
 
     @property
     def free(self) -> Allocation:
@@ -41,7 +41,7 @@ class Supply:
         starts = self.starts
         busy = sum(slot.ready for slot in self.slots.busy)
         target = starts + busy + self._spare(starts, now)
-        want = min(target - self.held, self.policy.most_a_lease)
+        want = min(target - self.assigned, self.policy.most_a_lease)
         return want if want > 0 and (starts > 0 or want >= max(1, target // 3)) else 0
 
     def room(self, now: CurrentTime, wanted: int) -> Room:

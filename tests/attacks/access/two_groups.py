@@ -96,7 +96,7 @@ class Belongings:
             "chains": {"uid": self.chain},
             "tasks": {"uid": self.task},
             "jobs": {"job": self.job, "job_id": self.job},
-            "templates": {"name": self.template, "held": self.run_template},
+            "templates": {"name": self.template, "draft": self.run_template},
             "run-templates": {"template_id": self.run_template},
             "unmatched": {"uid": self.unmatched},
             "asking": {

@@ -44,7 +44,7 @@ class Row:
     @property
     def path(self) -> str:
         """Return the address with a UUID, a number or a name for each parameter."""
-        uids = dict.fromkeys(("uid", "held", "template_id", "draft", "token"), PILOT)
+        uids = dict.fromkeys(("uid", "template_id", "draft", "token"), PILOT)
         numbers = {"file", "job", "job_id", "number", "run"}
         return _PART.sub(
             lambda part: uids.get(part[1], "1" if part[1] in numbers else "name"), self.address

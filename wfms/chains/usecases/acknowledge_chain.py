@@ -34,9 +34,9 @@ async def acknowledge_chain(database: Database, uid: UUID, asked: Acknowledge) -
     """
     now = database.clock.now()
     async with database.transaction() as transaction:
-        held = await chains.lock_chain_row(transaction.connection, uid)
+        locked = await chains.lock_chain_row(transaction.connection, uid)
         if await attention.mark_acknowledged(transaction.connection, uid, by=asked.by, now=now):
-            if held is not None and held.state is ChainState.FINISHED:
+            if locked is not None and locked.state is ChainState.FINISHED:
                 await settle_failures(transaction, uid, now=now)
             return
         found = await attention.seen(transaction.connection, uid)

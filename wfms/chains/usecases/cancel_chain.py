@@ -45,20 +45,20 @@ async def cancel_chain(
     """
     now = database.clock.now()
     async with database.transaction() as transaction:
-        held = await chains.lock_chain_row(transaction.connection, uid)
-        if held is None:
+        locked = await chains.lock_chain_row(transaction.connection, uid)
+        if locked is None:
             raise UnknownChain(uid)
-        match held.state:
+        match locked.state:
             case ChainState.CANCELED:
                 return
             case ChainState.FINISHED | ChainState.FAILED as state:
                 raise TooLate(uid, state)
             case ChainState.UPLOADING if not withdraw:
-                raise TooLate(uid, held.state)
+                raise TooLate(uid, locked.state)
             case ChainState.IN_PROGRESS | ChainState.UPLOADING:
                 await chains.end_chain(
                     transaction.connection, uid, ChainState.CANCELED, reason=reason
                 )
                 await advance_chain(transaction, uid, now=now)
             case _:
-                assert_never(held.state)
+                assert_never(locked.state)

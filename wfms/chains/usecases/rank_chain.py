@@ -39,14 +39,14 @@ async def rank_chain(context: ChainsContext, uid: UUID, rank: float) -> None:
     """
     async with context.database.transaction() as transaction:
         # A step that is just starting waits for this lock, and then takes the new rank.
-        held = await chains.lock_chain(transaction.connection, uid)
-        if held is None:
+        locked = await chains.lock_chain(transaction.connection, uid)
+        if locked is None:
             raise UnknownChain(uid)
-        if held.view.state is not ChainState.IN_PROGRESS or held.view.ending is not None:
-            raise HasNoMoreSteps(uid, held.view.ending or held.view.state)
+        if locked.view.state is not ChainState.IN_PROGRESS or locked.view.ending is not None:
+            raise HasNoMoreSteps(uid, locked.view.ending or locked.view.state)
         await chains.set_rank(transaction.connection, uid, rank)
         tasks = await chains.running_tasks(transaction.connection, uid)
-    plan = held.view.plan
+    plan = locked.view.plan
     for step, task in tasks.items():
         await _rank_task(context, task, ranked(plan.step(step).rank, rank), step=step)
     log.info("chain.ranked", chain=str(uid), rank=rank, tasks=len(tasks))

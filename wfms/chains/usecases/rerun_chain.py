@@ -301,7 +301,7 @@ async def _store(
         ChainChanged: The chain has released a needed data set meanwhile.
     """
     connection, before = transaction.connection, draft.before
-    held = await chains.lock_chain_row(connection, before.uid)
+    locked = await chains.lock_chain_row(connection, before.uid)
     if await chains.chain_exists(connection, new):
         return False
     outside = {
@@ -321,7 +321,7 @@ async def _store(
         dataset=before.dataset,
         keep_failed=keep_failed,
         rerun_of=before.uid,
-        rank=0.0 if held is None else held.rank,
+        rank=0.0 if locked is None else locked.rank,
         whose=draft.whose,
         input_copied=before.view.input_copied,
     )

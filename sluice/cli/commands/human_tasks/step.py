@@ -96,27 +96,27 @@ def _set(system: System, step: str, priority: float, *, template: str | None, re
         )
     )
     found = system.ask(lambda c: c.operator.prioritise_step(step, new))
-    told = next(
-        (held for held in found.priorities if (held.step, held.template) == (step, template)), None
+    own = next(
+        (one for one in found.priorities if (one.step, one.template) == (step, template)), None
     )
-    system.answer(found, _told(step, told))
+    system.answer(found, _priority_text(step, own))
 
 
-def _told(step: str, held: StepPriority | None) -> str:
-    if held is None or held.priority == 0:
+def _priority_text(step: str, own: StepPriority | None) -> str:
+    if own is None or own.priority == 0:
         return f"step {step}: no priority of its own"
     return (
-        f"{off_in_words(held)}; what runs is finished"
-        if held.is_off
-        else f"step {step}: {in_full(held.priority)} is added to the rank of its tasks"
+        f"{off_in_words(own)}; what runs is finished"
+        if own.is_off
+        else f"step {step}: {in_full(own.priority)} is added to the rank of its tasks"
     )
 
 
 def _row(load: StepLoad) -> tuple[object, ...]:
     oldest = local_time(load.oldest)
     mean = "" if load.mean is None else f"{load.mean:.1f} s"
-    held = (
+    priority = (
         "off" if load.is_off else "" if load.priority is None else in_full(load.priority.priority)
     )
     counts = (load.waiting, oldest, load.flying, load.pilots)
-    return (load.step, load.template, *counts, mean, "off" if load.is_off else held)
+    return (load.step, load.template, *counts, mean, priority)

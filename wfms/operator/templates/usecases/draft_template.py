@@ -54,18 +54,18 @@ async def save_draft(
     if same is not None:
         return StoreOutcome(same, new=False)
     candidate = await compiled(context.compiler, upload, name=name, template_id=template_id)
-    held = replace(candidate, owner=whose.owner, group=whose.group)
+    draft = replace(candidate, owner=whose.owner, group=whose.group)
     digest = digest_of(name, upload, whose.group)
     async with database.transaction() as transaction:
         connection = transaction.connection
         await run_templates.delete_old_draft_templates(connection)
         return StoreOutcome(
-            await run_templates.insert_draft_template(connection, held, digest=digest), new=True
+            await run_templates.insert_draft_template(connection, draft, digest=digest), new=True
         )
 
 
 async def publish_draft(
-    context: OperatorContext, held: UUID, *, replaces: int, template_id: UUID
+    context: OperatorContext, draft: UUID, *, replaces: int, template_id: UUID
 ) -> StoreOutcome:
     """Publish a draft, or the template of a run, as the next version of its name.
 
@@ -73,7 +73,7 @@ async def publish_draft(
 
     Args:
         context: The context of the operator service.
-        held: The id of the draft.
+        draft: The id of the draft.
         replaces: The latest version of the name; 0 if there is none.
         template_id: The id of the new version.
 
@@ -82,7 +82,7 @@ async def publish_draft(
         OvertakenVersion: ``replaces`` is not the latest version.
         TemplateRefused: The current checks find errors.
     """
-    found: StoredTemplate = await read_run_template(context.database, held)
+    found: StoredTemplate = await read_run_template(context.database, draft)
     sent = SubmittedFiles(found.files, found.main)
     stored = await store_template(
         context,
@@ -94,5 +94,5 @@ async def publish_draft(
     )
     async with context.database.transaction() as transaction:
         connection = transaction.connection
-        await run_templates.delete_draft_template(connection, held)
+        await run_templates.delete_draft_template(connection, draft)
     return stored

@@ -51,9 +51,9 @@ class TemplatePages:
         pages.post("/templates", "upload", self.upload, Role.SUBMITTER)
         pages.get("/templates/<name>", "template", self.show, Role.VIEWER)
         pages.get("/templates/<name>/files", "template_files", self.download, Role.VIEWER)
-        pages.get("/templates/review/<uuid:held>", "review_template", self.review, Role.SUBMITTER)
+        pages.get("/templates/review/<uuid:draft>", "review_template", self.review, Role.SUBMITTER)
         pages.post(
-            "/templates/review/<uuid:held>", "publish_template", self.publish, Role.SUBMITTER
+            "/templates/review/<uuid:draft>", "publish_template", self.publish, Role.SUBMITTER
         )
         pages.post("/templates/<name>/restore", "restore_template", self.restore, Role.SUBMITTER)
         pages.post("/templates/<name>/share", "share_template", self.share, Role.SHIFT, own=True)
@@ -78,42 +78,42 @@ class TemplatePages:
         try:
             sent = read_form()
             name = sent.name
-            held = self._bridge.run(
+            draft = self._bridge.run(
                 save_draft(
                     self._context, sent.sent, name=name, template_id=uuid4(), group=sent.group
                 )
             )
         except Unprocessable as refusal:
             return self._refused(refusal, name, text)
-        if not held.new:
-            return self._told(held, "This very text is {} already; nothing was changed.")
-        return redirect(url_for("pages.review_template", held=held.template.id), 303)
+        if not draft.new:
+            return self._told(draft, "This very text is {} already; nothing was changed.")
+        return redirect(url_for("pages.review_template", draft=draft.template.id), 303)
 
-    def review(self, held: UUID) -> str:
+    def review(self, draft: UUID) -> str:
         """Show a draft and what it would change."""
-        return self._reviewed(self._bridge.run(read_run_template(self._database, held)))
+        return self._reviewed(self._bridge.run(read_run_template(self._database, draft)))
 
-    def _reviewed(self, held: StoredTemplate, trouble: str = "") -> str:
+    def _reviewed(self, draft: StoredTemplate, trouble: str = "") -> str:
         """Render the review page. ``trouble``: why the draft was not published."""
-        changes = self._bridge.run(compare_with_latest(self._database, held))
-        listings = list_sources(held.files, held.main, findings=changes.warnings)
-        drawing = draw(held.plan)
+        changes = self._bridge.run(compare_with_latest(self._database, draft))
+        listings = list_sources(draft.files, draft.main, findings=changes.warnings)
+        drawing = draw(draft.plan)
         return render_template(
             "review.html",
-            template=held,
+            template=draft,
             changes=changes,
             listings=listings,
             drawing=drawing,
             trouble=trouble,
         )
 
-    def publish(self, held: UUID) -> AnyResponse:
+    def publish(self, draft: UUID) -> AnyResponse:
         """Publish a draft. If the template was changed in the meantime, show the review again."""
-        template = self._bridge.run(read_run_template(self._database, held))
+        template = self._bridge.run(read_run_template(self._database, draft))
         replaces = request.form.get("replaces", 0, type=int)
         try:
             stored = self._bridge.run(
-                publish_draft(self._context, held, replaces=replaces, template_id=uuid4())
+                publish_draft(self._context, draft, replaces=replaces, template_id=uuid4())
             )
         except OvertakenVersion as overtaken:
             page = self._reviewed(template, overtaken.detail)

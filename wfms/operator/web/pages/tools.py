@@ -78,17 +78,17 @@ class ToolPages:
             )
             made = self._bridge.run(compose_tools(self._context, asked))
             sent = SubmittedFiles({UNNAMED: made.cwl})
-            held = self._bridge.run(
+            draft = self._bridge.run(
                 save_draft(self._context, sent, name=asked.name, template_id=uuid4())
             )
         except ValidationError as error:
             return self._refused(wrong_form(error))
         except (Unprocessable, NotFound) as refusal:
             return self._refused(refusal)
-        if not held.new:
-            flash(f"This very text is version {held.template.version} already.")
+        if not draft.new:
+            flash(f"This very text is version {draft.template.version} already.")
             return redirect(url_for("pages.template", name=asked.name), 303)
-        return redirect(url_for("pages.review_template", held=held.template.id), 303)
+        return redirect(url_for("pages.review_template", draft=draft.template.id), 303)
 
     def show(self, name: str) -> str:
         """Show one version of a tool."""
