@@ -1,11 +1,14 @@
 """Fill a whole system with an object of each kind, for requests to name."""
 
 import hashlib
+import time
 from typing import Any
 
 import httpx
 
+from sluice.contracts.access.access import PILOT_PROOF_HEADER
 from sluice.contracts.common.states import StorageType
+from sluice.pilot_access.key import PilotKey
 from tests.architecture.sources import ROOT
 from tests.attacks.asked import AskedStep, asked_step, asking_template
 from tests.attacks.whole_system import PILOT, WholeSystem
@@ -155,7 +158,8 @@ def pilot_of(system: WholeSystem) -> None:
     node = {"cores": 1, "ram": 4000, "disk": 4000}
     told = {"name": "p", "host": "h", "slots": 2, "version": "1", "resources": node}
     new = {"uid": str(PILOT), **told}
-    system.asked(WMS, "POST", "/api/v1/pilots", new, caller="enrolled")
+    proof = {PILOT_PROOF_HEADER: PilotKey.new().proof(time.time())}
+    system.asked(WMS, "POST", "/api/v1/pilots", new, caller="enrolled", headers=proof)
 
 
 def _leased(system: WholeSystem) -> Any:

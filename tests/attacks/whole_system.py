@@ -3,7 +3,7 @@ caller."""
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Coroutine, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -69,10 +69,17 @@ class WholeSystem:
         return self.run(self._client(caller, service).send(request, **more))
 
     def asked(
-        self, service: str, method: str, path: str, body: Any = None, *, caller: str = "admin"
+        self,
+        service: str,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        caller: str = "admin",
+        headers: Mapping[str, str] | None = None,
     ) -> Any:
         """Send a request that has to succeed, and return the answer."""
-        request = httpx.Request(method, f"http://{service}{path}", json=body)
+        request = httpx.Request(method, f"http://{service}{path}", json=body, headers=headers)
         answer = self.ask(caller, service, request)
         assert answer.is_success, (method, path, answer.text)
         return answer.json() if answer.content else None

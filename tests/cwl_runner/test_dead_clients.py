@@ -50,7 +50,7 @@ def started(command: Sequence[str], folder: Path) -> subprocess.Popen[str]:
 
 
 def runs(rest: Rest, chain: str) -> bool:
-    tasks = rest.get("/tasks", chain=chain)["tasks"]
+    tasks = rest.get("/tasks", chain_uid=chain)["tasks"]
     return any(task["jobs"] and task["jobs"]["running"] for task in tasks)
 
 

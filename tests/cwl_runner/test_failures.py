@@ -27,6 +27,6 @@ def test_last_lines_of_a_failed_tool_are_shown(url: str, tmp_path: Path) -> None
             if chain["dataset_name"].startswith("cwl-runner-counts-to-fifty-")
         ]
         assert chain["state"] == ChainState.FAILED
-        [task] = rest.get("/tasks", chain=chain["uid"])["tasks"]
+        [task] = rest.get("/tasks", chain_uid=chain["uid"])["tasks"]
         [job] = rest.get(f"/tasks/{task['task_uid']}/jobs")["jobs"]
     assert f"(all of it: sluice logs {job['id']})" in done.stderr

@@ -67,7 +67,7 @@ def test_pilot_loads_a_requested_tool_and_its_jobs_start_warm(
         "the job ran in the same process"
     )
     sluice("pilot", "load", pilot, "--url", system.url)
-    assert "to_load" not in pilots(system)[0]
+    assert pilots(system)[0]["to_load"] is None
 
 
 def said(system: LiveSystem, workflow: Path, out: Path) -> list[str]:

@@ -46,7 +46,7 @@ class JsonNumbers:
         while messages[-1].get("more_body", False):
             messages.append(await receive())
         body = b"".join(message.get("body", b"") for message in messages)
-        if json.detect_encoding(body) not in {"utf-8", "utf-8-sig"}:
+        if _is_in_another_encoding(body):
             error = NotJson("the body is not in UTF-8, which JSON has to be in (RFC 8259)")
             await self._refuse(error)(scope, receive, send)
             return
@@ -65,6 +65,19 @@ def _may_be_json(headers: Headers) -> bool:
     media = headers.get("content-type", "").lower()
     has_body = headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
     return has_body and not media.startswith(_OTHER_MEDIA)
+
+
+def _is_in_another_encoding(body: bytes) -> bool:
+    """Return whether the body is JSON in UTF-16 or UTF-32, which Python's parser accepts."""
+    if json.detect_encoding(body) in {"utf-8", "utf-8-sig"}:
+        return False
+    try:
+        json.loads(body)
+    except RecursionError:
+        return True
+    except ValueError:
+        return False
+    return True
 
 
 def _findings(body: bytes) -> list[Finding]:

@@ -212,7 +212,7 @@ def test_objects_of_the_group_are_unchanged_after_requests_of_a_stranger(
     owner = hers.owner
     assert got(owner.ask("GET", f"/api/v1/datasets/{hers.dataset}"))["state"] == DatasetState.CLOSED
     [chain] = chains_of(owner, hers.dataset)
-    assert (chain["state"], chain["group"], chain.get("rank")) == ("finished", "alpha", None)
+    assert (chain["state"], chain["group"], chain["rank"]) == ("finished", "alpha", 0.0)
     template = got(owner.ask("GET", f"/api/v1/templates/{hers.template}"))
     assert (template["version"], template["group"]) == (1, "alpha")
     assert MARK in owner.ask("GET", "/api/v1/unmatched").text

@@ -4,6 +4,7 @@ run and after each was sent to routes that expect it and to routes that do not."
 import base64
 import os
 import re
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -13,7 +14,8 @@ from uuid import uuid4
 import httpx
 import pytest
 
-from sluice.contracts.access.access import PILOT_TOKEN_HEADER
+from sluice.contracts.access.access import PILOT_PROOF_HEADER, PILOT_TOKEN_HEADER
+from sluice.pilot_access.key import PilotKey
 from tests.attacks.credentials import asked, bearer, cookie, given
 from tests.e2e.commands import SHOUT, UPPER, sluice
 from tests.e2e.systems import LiveSystem, live_system
@@ -80,8 +82,9 @@ def _registered(system: LiveSystem) -> str:
     node = {"cores": 1, "ram": 1000, "disk": 1000}
     told = {"uid": str(uuid4()), "name": "p", "host": "h", "slots": 1, "version": "1"}
     enrolment = bearer((system.home / "pilot-token").read_text())
+    proof = {PILOT_PROOF_HEADER: PilotKey.new().proof(time.time())}
     answer = httpx.post(
-        f"{system.url}{WMS}/pilots", json=told | {"resources": node}, headers=enrolment
+        f"{system.url}{WMS}/pilots", json=told | {"resources": node}, headers=enrolment | proof
     )
     return answer.raise_for_status().headers[PILOT_TOKEN_HEADER]
 

@@ -320,7 +320,7 @@ async def test_jobs_of_a_task_are_filtered_sorted_and_paged(
         "frame-0017.raw",
     ):
         assert shown in page
-    held = (await operator.http.get(f"{address}?state=held")).text
+    held = (await operator.http.get(f"{address}?state=quarantined")).text
     assert "five pilots in a row died with it" in held
     assert "frame-0017.raw" not in held
     assert "No job is leased" in (await operator.http.get(f"{address}?state=leased")).text

@@ -159,7 +159,7 @@ def test_failed_and_quarantined_jobs_have_notices() -> None:
     [second] = notices.of_task(held, {})
     assert second.text == (
         "t, step decode: 2 jobs took several pilots down and wait for a decision:"
-        f" `sluice task jobs {held.uid} --state held`"
+        f" `sluice task jobs {held.uid} --state quarantined`"
     )
     assert (second.severity, second.task_uid) == (NoticeSeverity.ERROR, held.uid)
     assert notices.in_order([first, second]) == [second, first]

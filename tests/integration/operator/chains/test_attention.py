@@ -203,7 +203,7 @@ async def test_rest_lists_and_acknowledges_notices(operator: Operator, scene: Sc
     assert [(notice.text, notice.id is not None) for notice in found.notices] == [
         (
             "spd over run-0313-frames, step decode: 1 job took several pilots down and waits for a "
-            f"decision: `sluice task jobs {task} --state held`",
+            f"decision: `sluice task jobs {task} --state quarantined`",
             False,
         ),
         (FAILED, True),

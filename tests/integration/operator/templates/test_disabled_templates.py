@@ -82,7 +82,8 @@ async def test_pages_disable_and_enable_a_template(
     assert "Enable it" in page
     assert "Start a chain" not in page
     assert (
-        '<span class="state held">disabled</span>' in (await operator.http.get("/templates")).text
+        '<span class="state caution">disabled</span>'
+        in (await operator.http.get("/templates")).text
     )
     form = (await operator.http.get("/chains/new?dataset=fits&template=linear")).text
     assert "is disabled since" in form

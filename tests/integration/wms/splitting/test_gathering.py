@@ -181,7 +181,7 @@ async def test_job_whose_group_was_made_without_it_cannot_be_retried(
     assert await line.ready("c") == [0]
     with pytest.raises(Conflict, match="a later step has made its groups"):
         await retry_job(line.stage.context, jobs[1].id)
-    with pytest.raises(Conflict, match="is finished: only failed and held jobs"):
+    with pytest.raises(Conflict, match="is finished: only failed and quarantined jobs"):
         await retry_job(line.stage.context, jobs[0].id)
     assert (await retry_task(line.stage.context, line.steps["a"].uid)).failed == 1
     await line.stage.fail(pilot, jobs[4])
@@ -206,7 +206,7 @@ async def test_group_two_steps_downstream_learns_that_a_file_will_not_come(
     assert await line.seqs("c") == [0]
 
 
-async def test_held_job_blocks_the_groups_behind_it(line: Line, tmp_path: Path) -> None:
+async def test_quarantined_job_blocks_the_groups_behind_it(line: Line, tmp_path: Path) -> None:
     await line.lay(tmp_path, files=6)
     gather(line, "b", "groups")
     await line.send("a", "b")
@@ -218,7 +218,7 @@ async def test_held_job_blocks_the_groups_behind_it(line: Line, tmp_path: Path) 
         JobState.QUARANTINED,
     )
     await line.stage.execute(
-        "UPDATE tasks SET leased = leased - 1, held = 1 WHERE uid = $1", line.steps["a"].uid
+        "UPDATE tasks SET leased = leased - 1, quarantined = 1 WHERE uid = $1", line.steps["a"].uid
     )
     await line.stage.finish(pilot, *jobs[:4], jobs[5])
     assert await line.seqs("b") == [0]

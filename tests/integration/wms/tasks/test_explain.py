@@ -138,16 +138,16 @@ async def test_jobs_that_back_off_or_failed_are_explained(stage: Stage) -> None:
     assert await why(stage, task) == "Finished: 1 of 2 jobs finished, 1 failed."
 
 
-async def test_held_failed_and_canceled_jobs_are_explained(stage: Stage) -> None:
+async def test_quarantined_failed_and_canceled_jobs_are_explained(stage: Stage) -> None:
     task = await stage.add_task(make_task(), jobs=1)
     pilot = await stage.add_pilot()
     for _ in range(5):
         (job,) = await stage.lease(pilot)
         await stage.overdue(job)
         await stage.expire()
-    assert "Waiting for a person: 0 of 1 job finished, 1 job held" in await why(stage, task)
+    assert "Waiting for a person: 0 of 1 job finished, 1 job quarantined" in await why(stage, task)
     assert (await why_job(stage, job.id)).startswith(
-        "Held after 5 attempts: several in a row were lost with their pilots"
+        "Quarantined after 5 attempts: several in a row were lost with their pilots"
     )
     await cancel_task(stage.context, task.uid)
     assert await why(stage, task) == "Canceled: canceled by request."
