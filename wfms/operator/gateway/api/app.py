@@ -1,7 +1,7 @@
 """The ASGI application: the health routes of every service, and Flask behind a2wsgi."""
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import cache, partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -67,7 +67,7 @@ def create_application(
         "wfms.operator", streamed, health=health, metrics=metrics, audit=context.database
     )
     made = app.openapi
-    app.openapi = lambda: document(routes, beside=made())  # type: ignore[method-assign] # FastAPI's own way to another document
+    app.openapi = cache(lambda: document(routes, beside=made()))  # type: ignore[method-assign] # FastAPI's own way to another document
     wsgi = WSGIMiddleware(_whole_bodies(flask.wsgi_app), workers=settings.threads)
     app.state.policies |= views_and_policies(flask)
     # a2wsgi has its own types for the ASGI protocol
