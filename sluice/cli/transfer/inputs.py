@@ -173,7 +173,8 @@ def files_of_paths(paths: Sequence[Path], *, recursive: bool = False) -> list[Pa
         _tell_left(found.left, recursive=recursive)
         files += found.files
         hidden += found.hidden
-    tell_hidden(hidden)
+    taken = {path.absolute() for path in files}
+    tell_hidden([path for path in hidden if path.absolute() not in taken])
     require_paths(files, ways_out=ways_out)
     if not files:
         raise Unprocessable(

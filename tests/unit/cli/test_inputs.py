@@ -185,6 +185,9 @@ def test_hidden_files_of_a_folder_are_left_out_with_a_message(
     assert files_of_paths([tmp_path / "._a.txt"]) == [tmp_path / "._a.txt"], (
         "a hidden file is taken if it is named"
     )
+    capsys.readouterr()
+    files_of_paths([tmp_path, tmp_path / ".DS_Store"], recursive=True)
+    assert capsys.readouterr().err.startswith("3 hidden files are left out: ")
     assert capsys.readouterr().err == ""
 
 
