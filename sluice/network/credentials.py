@@ -36,8 +36,14 @@ def token_for(url: str) -> str | None:
     """Return the token for the system at this address, or None if no token is known.
 
     Raises:
-        OSError: A variable contains no token, or its file cannot be read.
+        OSError: A variable contains no token, its file cannot be read, or the address has a user
+            name or password.
     """
+    if "@" in url.partition("://")[2].partition("/")[0]:
+        raise OSError(
+            "the address of the system has a user name or password, which Sluice does not use: give"
+            f" a token in {TOKEN}, or sign in with `sluice login`"
+        )
     if is_own_system(url):
         with suppress(OSError, ValueError):
             if own := read_token(_known_file(url)):

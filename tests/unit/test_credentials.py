@@ -186,3 +186,12 @@ def test_address_of_a_system_cannot_act_on_the_terminal(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"start it again") as refused:
         know_token("http://127.0.0.1:\x1b[2J", tmp_path / "a\x1bc")
     assert str(refused.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "url", ["http://user:geheim@127.0.0.1:1", "https://geheim@sluice.example/x"]
+)
+def test_address_with_a_password_is_refused_without_showing_it(url: str) -> None:
+    with pytest.raises(OSError, match="has a user name or password") as refused:
+        token_for(url)
+    assert "geheim" not in str(refused.value)
