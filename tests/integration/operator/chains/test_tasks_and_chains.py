@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import httpx
@@ -243,7 +244,8 @@ async def test_malformed_request_is_refused_with_findings(
 
 async def test_openapi_document_health_and_metrics_are_served(operator: Operator) -> None:
     document = (await operator.http.get("/api/openapi.json")).json()
-    assert operator.service.app.openapi() is operator.service.app.openapi(), "it is made once"
+    app: Any = operator.service.app
+    assert app.openapi() is app.openapi(), "it is made once"
     assert {
         "/api/v1/templates",
         "/api/v1/templates/{name}",
