@@ -115,15 +115,9 @@ class Pilot(WithIsolation):
 class PilotList(Contract):
     """A page of pilots.
 
-    ``after`` is where the next page begins. ``total`` is the number of pilots on all pages. A list
-    without ``limit`` has neither.
+    ``after`` is where the next page begins. ``total`` is the number of pilots on all pages.
     """
 
     pilots: list[Pilot]
     after: str | None = None
-    total: int | None = None
-
-    @property
-    def number(self) -> int:
-        """Return the number of all pilots, or of the listed ones if ``total`` is missing."""
-        return len(self.pilots) if self.total is None else self.total
+    total: int

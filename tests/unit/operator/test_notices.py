@@ -309,7 +309,7 @@ def test_present_pilots_are_listed_first_in_order_of_registration() -> None:
 
 def overview(pilots: list[Pilot] | None) -> Overview:
     none = NoticeList(notices=[])
-    listed = None if pilots is None else PilotList(pilots=pilots)
+    listed = None if pilots is None else PilotList(pilots=pilots, total=len(pilots))
     return Overview(
         running=[], ended=[], chains=None, work=None, pilots=listed, attention=none, templates=0
     )

@@ -80,12 +80,12 @@ class PasswordSignIn:
         name = name.strip().lower()
         if not is_name(name):
             raise WrongPassword()
-        # Count before the check, so that concurrent attempts cannot exceed the limits.
         place = address_block(remote_now())
-        await self._count(name, place)
-        async with self._database.connection() as connection:
-            kept = await password_of(connection, name)
         with self._one_more(name, place):
+            # Count before the check, so that concurrent attempts cannot exceed the limits.
+            await self._count(name, place)
+            async with self._database.connection() as connection:
+                kept = await password_of(connection, name)
             right = await self._passwords.is_right(password, kept)
         begun: list[BegunT] = []
         async with self._database.transaction() as transaction:

@@ -50,7 +50,7 @@ class Overview:
     @property
     def more_pilots(self) -> int:
         """The number of pilots that are not listed."""
-        return 0 if self.pilots is None else self.pilots.number - len(self.listed_pilots)
+        return 0 if self.pilots is None else self.pilots.total - len(self.listed_pilots)
 
     @property
     def more_running(self) -> int:

@@ -184,7 +184,7 @@ async def _wms(
     found += [notice for task in tasks for notice in notices.of_task(task, datasets)]
     unshown = max(0, (work.troubled or 0) - len(tasks))
     unshown += never.number - len(unfit)
-    return _Part(found, unshown + lost.number - len(lost.pilots)), work, listed
+    return _Part(found, unshown + lost.total - len(lost.pilots)), work, listed
 
 
 async def _dms(dms: DmsClient, limit: int) -> _Part:

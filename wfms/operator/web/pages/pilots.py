@@ -44,7 +44,7 @@ class PilotPages:
 
     def _list(self) -> dict[str, object]:
         found = self._bridge.run(self._wms.pilots(limit=_SHOWN))
-        return {"pilots": found.pilots, "number": found.number}
+        return {"pilots": found.pilots, "number": found.total}
 
     def list(self) -> str:
         """Show the list of pilots."""
