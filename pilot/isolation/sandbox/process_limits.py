@@ -1,6 +1,7 @@
 """Resource limits of each process of a program; see setrlimit(2)."""
 
 import resource
+from contextlib import suppress
 from dataclasses import dataclass, fields, replace
 
 _NUMBERS = {
@@ -34,6 +35,15 @@ class ProcessLimits:
     def as_numbers(self) -> list[tuple[int, int]]:
         """Return the kernel's number and the value of each limit that is set."""
         return [(_NUMBERS[name], most) for name, most in self._known().items()]
+
+    def restrict(self, pid: int = 0) -> None:
+        """Set the limits of a process, by default of this one.
+
+        Limits that are beyond the present ones stay as they are.
+        """
+        for number, most in self.as_numbers():
+            with suppress(ProcessLookupError, ValueError, PermissionError):
+                resource.prlimit(pid, number, (most, most))
 
     def _known(self) -> dict[str, int]:
         values = ((field.name, getattr(self, field.name)) for field in fields(self))

@@ -42,7 +42,7 @@ class UserToolIsolation:
             streams=tool.streams,
             limits=ProcessLimits(),
         )
-        return Child(pid, lambda: known | self._programs.pids, ProcessLimits())
+        return Child(pid, lambda: known | self._programs.pids)
 
     def close(self) -> None:
         """End the programs of the user."""

@@ -166,7 +166,7 @@ class _NoIsolation(Isolation):
     def start_warm_worker(
         self, prepared: PreparedJob, allotted: ToolAllocation, known: Known
     ) -> StartLasting:
-        return lambda program, limits: WarmWorkerChild(start_child(program), known, limits)
+        return lambda program, limits: WarmWorkerChild(start_child(program, limits), known)
 
     def inner(self, prepared: PreparedJob, allotted: ToolAllocation) -> InnerIsolation:
         return InnerIsolation()
@@ -309,7 +309,7 @@ class _UserIsolation(Isolation):
                     streams=[stdin.fileno(), program.stdout, program.stderr],
                     limits=limits,
                 )
-            return Child(pid, known, ProcessLimits())
+            return Child(pid, known)
 
         return start
 
@@ -325,7 +325,7 @@ class _UserIsolation(Isolation):
                     streams=[_descriptor(program), program.stdout, program.stderr],
                     limits=limits,
                 )
-            return WarmWorkerChild(pid, known, ProcessLimits())
+            return WarmWorkerChild(pid, known)
 
         return start
 

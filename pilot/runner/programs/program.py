@@ -97,8 +97,10 @@ class ProgramEnd:
     written: int | None = None
 
 
-def start_child(program: Program) -> int:
+def start_child(program: Program, limits: ProcessLimits) -> int:
     """Start a program as a child of this process in a session of its own, and return its pid.
+
+    It gets the limits right after its start. The sandbox sets those of its tools before.
 
     Raises:
         OSError: The program could not be started.
@@ -114,6 +116,7 @@ def start_child(program: Program) -> int:
             start_new_session=True,
         )
     popen.returncode = 0  # the starter waits by pid
+    limits.restrict(popen.pid)
     return popen.pid
 
 
@@ -122,13 +125,14 @@ Start = Callable[[Program, ProcessLimits], RunningProgram]
 
 
 def as_child(
-    known: Callable[[], frozenset[int]], start: Callable[[Program], int] = start_child
+    known: Callable[[], frozenset[int]],
+    start: Callable[[Program, ProcessLimits], int] = start_child,
 ) -> Start:
     """Return a function that starts a program as a child of this process.
 
     ``known`` returns the children that are not the program's.
     """
-    return lambda program, limits: Child(start(program), known, limits)
+    return lambda program, limits: Child(start(program, limits), known)
 
 
 def run_program(

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol
 
-from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.isolation.sandbox.sandbox_instance import Usage
 from pilot.runner.programs.orphans import kill_group, kill_orphans
 
@@ -63,15 +62,10 @@ class Child:
 
     beside = used = 0.0
 
-    def __init__(
-        self, pid: int, known: Callable[[], frozenset[int]], limits: ProcessLimits
-    ) -> None:
+    def __init__(self, pid: int, known: Callable[[], frozenset[int]]) -> None:
         self.root = pid
         self._known = known
         self.descriptor = os.pidfd_open(pid)
-        for number, most in limits.as_numbers():
-            with suppress(ProcessLookupError, ValueError, PermissionError):
-                resource.prlimit(pid, number, (most, most))
 
     def has_ended(self) -> bool:
         """Return True, as ``descriptor`` becomes readable only at the end."""

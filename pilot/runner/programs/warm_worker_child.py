@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.isolation.sandbox.sandbox_instance import Usage
 from pilot.runner.programs.orphans import kill_orphans
 from pilot.runner.programs.running import Child
@@ -17,12 +16,10 @@ class WarmWorkerChild:
     #: Empty, as it sees the node's own /tmp.
     ways = frozenset[str]()
 
-    def __init__(
-        self, pid: int, known: Callable[[], frozenset[int]], limits: ProcessLimits
-    ) -> None:
+    def __init__(self, pid: int, known: Callable[[], frozenset[int]]) -> None:
         self.pid = pid
         self._known = known
-        self.running = Child(pid, known, limits)
+        self.running = Child(pid, known)
         self._has_ended = False
 
     def show(self, inputs: Sequence[str]) -> bool:

@@ -14,8 +14,10 @@ import socket
 import sys
 import tempfile
 import traceback
+from dataclasses import asdict
 from typing import NoReturn
 
+from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.runner.programs.oom_priority import go_first
 from pilot.runner.programs.program import Program, start_child
 
@@ -41,13 +43,17 @@ class Zygote:
         """Return the pid of the waiting process."""
         return frozenset({self._waiting})
 
-    def start(self, program: Program) -> int:
+    def start(self, program: Program, limits: ProcessLimits) -> int:
         """Run ``python -m MODULE …`` as a child in a session of its own, and return its pid.
+
+        The child sets its limits before it runs the module, so all that it starts have them.
 
         Raises:
             OSError: The program could not be started.
         """
-        request = json.dumps([program.arguments[2:], program.environment, program.folder]).encode()
+        request = json.dumps(
+            [program.arguments[2:], program.environment, program.folder, asdict(limits)]
+        ).encode()
         try:
             with open(os.devnull, "rb") as nothing:
                 stdin = (
@@ -60,7 +66,7 @@ class Zygote:
         except OSError:
             following = b""
         if not following:
-            return start_child(program)
+            return start_child(program, limits)
         pid, self._waiting = self._waiting, int(following)
         return pid
 
@@ -72,8 +78,8 @@ def _wait(connection: socket.socket) -> NoReturn:
             if not request:
                 os._exit(0)
             if not _leave_another(connection):
-                arguments, environment, folder = json.loads(request)
-                _become(arguments, environment, folder, descriptors)
+                arguments, environment, folder, limits = json.loads(request)
+                _become(arguments, environment, folder, descriptors, limits=ProcessLimits(**limits))
             for descriptor in descriptors:
                 os.close(descriptor)
     finally:
@@ -96,7 +102,12 @@ def _leave_another(connection: socket.socket) -> bool:
 
 
 def _become(
-    arguments: list[str], environment: dict[str, str], folder: str, descriptors: list[int]
+    arguments: list[str],
+    environment: dict[str, str],
+    folder: str,
+    descriptors: list[int],
+    *,
+    limits: ProcessLimits,
 ) -> NoReturn:
     """Run a module as a new Python with ``-m`` would, but with its imports already done."""
     os.setsid()
@@ -114,6 +125,7 @@ def _become(
     for handler in logging.root.handlers:
         handler.addFilter(_nobody_has_said)
     logging.getLogger("cwltool").setLevel(logging.INFO)
+    limits.restrict()
     status = 1
     try:
         sys.argv = ["", *arguments[1:]]

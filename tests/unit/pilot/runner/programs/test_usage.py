@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from pilot.isolation.sandbox.process_limits import ProcessLimits
 from pilot.runner.programs.memory import OutOfMemory, ProcessMemory
 from pilot.runner.programs.running import Child
 from pilot.runner.programs.usage import group_memory, proportional_memory
@@ -73,7 +72,7 @@ def test_tool_is_ended_for_the_memory_that_its_processes_use_together(
     memory = ProcessMemory()
     memory.open(mib=3 * _EACH, inputs=0)
     with started(code, folder=tmp_path) as pid:
-        running = Child(pid, frozenset, ProcessLimits())
+        running = Child(pid, frozenset)
         os.close(running.descriptor)
         memory.started(running)
         assert memory.over(memory.used()) is over
