@@ -28,6 +28,7 @@ from sluice.embedded.readiness import PILOTS, REFUSED
 from sluice.embedded.services import build_service, hidden_storage_folders
 from sluice.process.garbage_collection import keep_what_is_loaded, look_for_none
 from sluice.servicekit.messages.queue_topology import sluice_topology
+from sluice.servicekit.migrate import SchemaTooOld
 from sluice.servicekit.running.lifecycle import Component, start_all, stop_all
 from sluice.servicekit.running.service import Service
 from sluice.servicekit.running.service_clients import ProcessLinks
@@ -116,6 +117,14 @@ class EmbeddedSystem:
             await self._start()
         except HomeBusy:
             raise
+        except SchemaTooOld as error:
+            await self.stop()
+            raise OSError(
+                f"the home folder {self.home.root} was made by an earlier version of Sluice, and"
+                " this version cannot upgrade it. Nothing was changed. Use the earlier version, or"
+                f" choose another home folder with --home ({error.found} is older than"
+                f" {error.oldest})"
+            ) from error
         except OSError as error:
             await self.stop()
             raise with_cause(error, self.home.root) from error

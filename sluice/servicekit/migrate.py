@@ -47,6 +47,7 @@ class SchemaTooOld(Exception):
         )
         self.versions = versions
         self.found = found
+        self.oldest = oldest
 
 
 class Migrator:

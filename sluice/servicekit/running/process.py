@@ -30,7 +30,7 @@ from sluice.servicekit.access.service_tokens import ServiceSigner, ServiceTokens
 from sluice.servicekit.access.tokens import FixedTokens
 from sluice.servicekit.database import Database
 from sluice.servicekit.messages.queue_topology import sluice_topology
-from sluice.servicekit.migrate import Migrator
+from sluice.servicekit.migrate import Migrator, SchemaTooOld
 from sluice.servicekit.running.lifecycle import Component, stop_all
 from sluice.servicekit.running.logging import configure_logging
 from sluice.servicekit.running.service import Build, Service
@@ -139,7 +139,7 @@ class _Process:
         await asyncio.wait([starting, stopping], return_when=asyncio.FIRST_COMPLETED)
         failed = starting.done() and starting.exception() is not None
         if failed:
-            log.error("service.cannot_start", exc_info=starting.exception())
+            _log_failed_start(starting.exception())
             stopping.cancel()
         else:
             log.info("service.stopping", signal=await stopping)
@@ -207,6 +207,13 @@ class _Process:
         return (
             "database" if isinstance(component, Database | Migrator) else type(component).__name__
         )
+
+
+def _log_failed_start(error: BaseException | None) -> None:
+    if isinstance(error, SchemaTooOld):
+        log.error("service.cannot_start", reason=str(error))
+    else:
+        log.error("service.cannot_start", exc_info=error)
 
 
 def _complain(sentences: Sequence[str]) -> int:

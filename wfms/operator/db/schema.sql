@@ -6,7 +6,7 @@ CREATE TABLE alembic_version (
     CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num)
 );
 
--- Running upgrade  -> operator0100
+-- Running upgrade  -> operator0200
 
 -- The database of the operator service: templates, assets, secrets and accounts.
 
@@ -52,7 +52,10 @@ CREATE TABLE run_templates (
     -- No longer listed. Its chains still show it.
     deleted_at timestamptz,
     owner text,
-    owner_group text NOT NULL DEFAULT 'everyone'
+    owner_group text NOT NULL DEFAULT 'everyone',
+    -- Whether somebody has run it who may publish templates for all groups: such a run of everyone
+    -- may use secrets.
+    sent_by_publisher boolean NOT NULL DEFAULT false
 );
 
 CREATE INDEX run_templates_listed ON run_templates (run_at DESC)
@@ -337,12 +340,4 @@ CREATE TABLE inbox (
 
 CREATE INDEX inbox_applied_at ON inbox (applied_at);
 
-INSERT INTO alembic_version (version_num) VALUES ('operator0100') RETURNING alembic_version.version_num;
-
--- Running upgrade operator0100 -> operator0101
-
--- Whether somebody has run it who may publish templates for all groups: such a run of everyone may
--- use secrets.
-ALTER TABLE run_templates ADD COLUMN sent_by_publisher boolean NOT NULL DEFAULT false;
-
-UPDATE alembic_version SET version_num='operator0101' WHERE alembic_version.version_num = 'operator0100';
+INSERT INTO alembic_version (version_num) VALUES ('operator0200') RETURNING alembic_version.version_num;

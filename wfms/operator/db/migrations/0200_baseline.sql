@@ -42,7 +42,10 @@ CREATE TABLE run_templates (
     -- No longer listed. Its chains still show it.
     deleted_at timestamptz,
     owner text,
-    owner_group text NOT NULL DEFAULT 'everyone'
+    owner_group text NOT NULL DEFAULT 'everyone',
+    -- Whether somebody has run it who may publish templates for all groups: such a run of everyone
+    -- may use secrets.
+    sent_by_publisher boolean NOT NULL DEFAULT false
 );
 
 CREATE INDEX run_templates_listed ON run_templates (run_at DESC)
