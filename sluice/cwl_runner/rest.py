@@ -3,8 +3,6 @@
 import http.client
 import json
 from base64 import b64encode
-from collections.abc import Callable
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import unquote, urlencode, urljoin, urlsplit
@@ -21,6 +19,8 @@ from sluice.text.os_errors import reason_of
 
 _TIMEOUT = 60.0
 _HTTPS_PORT = 443
+#: The media types of answers, and their names in messages.
+_NAMES = {"application/json": "JSON", "text/plain": "plain text"}
 
 
 class RequestRefusedError(Exception):
@@ -32,6 +32,16 @@ class RequestRefusedError(Exception):
     def __init__(self, status: int, detail: str) -> None:
         super().__init__(detail)
         self.status = status
+
+
+class _Answer(dict[str, Any]):
+    """A JSON object of an answer. A missing key means that another program has answered."""
+
+    def __missing__(self, key: str) -> Any:
+        raise ConnectionError(
+            f"an answer has no field {key!r}: check the address, and whether another program or"
+            " another version of Sluice answers"
+        )
 
 
 class Rest:
@@ -54,7 +64,8 @@ class Rest:
 
         Raises:
             RequestRefusedError: The system refuses the request.
-            OSError: The system cannot be reached, or its answer is not JSON.
+            OSError: The system cannot be reached, or its answer is not the JSON of Sluice. An
+                access to a missing field of the answer raises it too.
         """
         given = {key: value for key, value in query.items() if value is not None}
         return self._ask("GET", f"{path}?{urlencode(given)}" if given else path, None)
@@ -64,10 +75,9 @@ class Rest:
 
         Raises:
             RequestRefusedError: The system refuses the request.
-            OSError: The system cannot be reached.
+            OSError: The system cannot be reached, or its answer is not plain text.
         """
-        read = partial(str, encoding="utf-8", errors="replace")
-        return str(self._ask("GET", path, None, read=read))
+        return str(self._ask("GET", path, None, media="text/plain"))
 
     def post(self, path: str, body: Any) -> Any:
         """Send a POST request and return the answer."""
@@ -85,9 +95,7 @@ class Rest:
         """Close the connection."""
         self._connection.close()
 
-    def _ask(
-        self, method: str, path: str, body: Any, *, read: Callable[[bytes], Any] = json.loads
-    ) -> Any:
+    def _ask(self, method: str, path: str, body: Any, *, media: str = "application/json") -> Any:
         content = None if body is None else json.dumps(body).encode()
         try:
             try:
@@ -106,21 +114,25 @@ class Rest:
             self._connection.close()
             raise
         route = f"{self._root}{path.partition('?')[0]}"
-        not_json = (
+        unexpected = (
             f"{method} {urljoin(self.url, route)} was answered with status {answer.status} and a"
-            " body that is not JSON: check the address, and whether a proxy (https_proxy, no_proxy)"
-            " or a sign-in page answers in place of Sluice"
+            f" body that is not {_NAMES[media]}: check the address, and whether a proxy"
+            " (https_proxy, no_proxy) or a sign-in page answers in place of Sluice"
         )
         if answer.status >= HTTPStatus.BAD_REQUEST:
             too_old = too_old_text(self.url, method, route)
-            said = _sentence(answer, text, too_old=too_old, not_json=not_json)
+            said = _sentence(answer, text, too_old=too_old, unexpected=unexpected)
             raise RequestRefusedError(answer.status, said)
         if answer.status == HTTPStatus.NO_CONTENT:
             return None
+        if media == "text/plain":
+            if answer.headers.get_content_type() != media:
+                raise ConnectionError(unexpected)
+            return text.decode(errors="replace")
         try:
-            return read(text)
+            return json.loads(text, object_hook=_Answer)
         except (ValueError, RecursionError) as error:
-            raise ConnectionError(not_json) from error
+            raise ConnectionError(unexpected) from error
 
     def _exchange(
         self, method: str, path: str, content: bytes | None
@@ -178,11 +190,13 @@ def _reason(error: http.client.HTTPException | OSError) -> str:
             return reason_of(error)
 
 
-def _sentence(answer: http.client.HTTPResponse, text: bytes, *, too_old: str, not_json: str) -> str:
+def _sentence(
+    answer: http.client.HTTPResponse, text: bytes, *, too_old: str, unexpected: str
+) -> str:
     """Return the sentence of an RFC 9457 problem.
 
     Returns:
-        ``too_old`` if the system lacks the route, ``not_json`` if the answer is not JSON.
+        ``too_old`` if the system lacks the route, ``unexpected`` if the answer is not JSON.
     """
     try:
         problem = json.loads(text)
@@ -190,6 +204,6 @@ def _sentence(answer: http.client.HTTPResponse, text: bytes, *, too_old: str, no
             return too_old
         return str(problem.get("detail") or problem["title"])
     except (ValueError, RecursionError):
-        return not_json
+        return unexpected
     except (KeyError, AttributeError):
         return f"{answer.status} {answer.reason}"
