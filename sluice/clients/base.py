@@ -287,8 +287,13 @@ def _problem_of(response: httpx.Response) -> Problem:
     except ValidationError:
         title, text = f"HTTP {response.status_code} {response.reason_phrase}", response.text.strip()
         plain = text and text.isprintable() and "<" not in text and not text.startswith(("{", "["))
+        request = response.request
+        unexplained = (
+            f"{request.method} {request.url.copy_with(query=None)} was answered with"
+            f" {title.strip()}, without a reason: check whether Sluice answers at this address"
+        )
         return Problem(
             title=title.strip(),
             status=response.status_code,
-            detail=text[:500] if plain else f"the answer is {title.strip()}, without a reason",
+            detail=text[:500] if plain else unexplained,
         )

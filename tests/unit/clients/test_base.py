@@ -88,7 +88,10 @@ async def test_error_without_problem_document_keeps_status_and_text() -> None:
 async def test_error_page_of_a_proxy_is_not_shown(text: str) -> None:
     with pytest.raises(ServiceError) as caught:
         await client(lambda _: httpx.Response(409, text=text)).call("GET", "/x")
-    assert caught.value.detail == "the answer is HTTP 409 Conflict, without a reason"
+    assert caught.value.detail == (
+        "GET http://wms/x was answered with HTTP 409 Conflict, without a reason: check whether"
+        " Sluice answers at this address"
+    )
 
 
 @pytest.mark.parametrize("status", [502, 503, 504])
