@@ -8,12 +8,12 @@ from sluice.clients.base import API, path_of
 from sluice.clients.human_tasks import HumanTaskCalls
 from sluice.clients.jobs import JobCalls
 from sluice.clients.quotas import QuotaCalls
+from sluice.clients.work_calls import SharedWorkCalls
 from sluice.contracts.access.groups import GroupShares, SetShare
 from sluice.contracts.access.secrets import SecretValues
-from sluice.contracts.chains.attention import Acknowledge, WorkCounts
+from sluice.contracts.chains.attention import WorkCounts
 from sluice.contracts.common.states import TaskState
 from sluice.contracts.data.room import RoomWaitList
-from sluice.contracts.jobs.limits import LimitList, SetLimit
 from sluice.contracts.jobs.steps import RankStep, StepList
 from sluice.contracts.jobs.tasks import (
     Boosted,
@@ -24,8 +24,6 @@ from sluice.contracts.jobs.tasks import (
     UnschedulableList,
 )
 from sluice.contracts.jobs.times import Timeline, WorkTimes
-from sluice.contracts.jobs.warm_workers import LoadTool
-from sluice.contracts.pilots.pilot_detail import PilotDetail
 from sluice.contracts.pilots.pilot_list import PilotList
 from sluice.contracts.pilots.pilots import (
     Heartbeat,
@@ -40,7 +38,6 @@ from sluice.contracts.pilots.pilots import (
     SignOff,
     StorageUrls,
 )
-from sluice.contracts.pilots.sites import NewSite, NewSiteSecret, Site, SiteList
 
 #: Seconds for a response beyond the time for which the WMS waits for work.
 _LEASE_GRACE = 10.0
@@ -48,7 +45,7 @@ _LEASE_GRACE = 10.0
 _COUNTING = 60.0
 
 
-class WmsClient(HumanTaskCalls, JobCalls, QuotaCalls):
+class WmsClient(SharedWorkCalls, HumanTaskCalls, JobCalls, QuotaCalls):
     """Client of the WMS."""
 
     service = "wms"
@@ -124,69 +121,9 @@ class WmsClient(HumanTaskCalls, JobCalls, QuotaCalls):
         params = {"attention": attention or None, "limit": limit}
         return await self.call("GET", f"{API}/pilots", answer=PilotList, params=params)
 
-    async def pilot(self, uid: UUID) -> PilotDetail:
-        """Return a pilot with its present and past jobs and its failures.
-
-        Raises:
-            NotFound: There is no such pilot.
-        """
-        return await self.call("GET", f"{API}/pilots/{uid}", answer=PilotDetail)
-
-    async def stop_pilot(self, uid: UUID) -> None:
-        """Ask a pilot to hand back its jobs and end.
-
-        Raises:
-            NotFound: There is no such pilot.
-            Conflict: It has ended.
-        """
-        await self.call("POST", f"{API}/pilots/{uid}/stop")
-
-    async def load_tool(self, uid: UUID, asked: LoadTool) -> None:
-        """Have a pilot finish its jobs, and then get the jobs of a step before all others.
-
-        Raises:
-            NotFound: There is no such pilot.
-            Conflict: It drains, was lost or has signed off.
-        """
-        await self.call("PUT", f"{API}/pilots/{uid}/load", body=asked)
-
-    async def remove_pilot(self, uid: UUID) -> None:
-        """Remove a pilot from the lists.
-
-        Raises:
-            NotFound: There is no such pilot.
-            Conflict: It is active.
-        """
-        await self.call("DELETE", f"{API}/pilots/{uid}")
-
-    async def drain_pilot(self, uid: UUID) -> None:
-        """Ask a pilot, with its next heartbeat, to finish its jobs and end.
-
-        Raises:
-            NotFound: There is no such pilot.
-        """
-        await self.call("POST", f"{API}/pilots/{uid}/drain")
-
-    async def acknowledge_pilot(self, uid: UUID, asked: Acknowledge) -> None:
-        """Acknowledge that a pilot was lost.
-
-        Raises:
-            NotFound: There is no such pilot.
-            Conflict: It is not lost, or somebody else has acknowledged it first.
-        """
-        await self.call("POST", f"{API}/pilots/{uid}/acknowledge", body=asked)
-
-    async def steps(self) -> StepList:
-        """Return the steps over all chains."""
-        return await self.call("GET", f"{API}/steps", answer=StepList)
-
     async def prioritise_step(self, new: RankStep) -> StepList:
         """Set the priority of a step. Repeating the call is safe."""
         return await self.call("PUT", f"{API}/steps", body=new, answer=StepList)
-
-    async def limits(self) -> LimitList:
-        """Return the limits on resources that are counted over all nodes."""
-        return await self.call("GET", f"{API}/limits", answer=LimitList)
 
     async def shares(self) -> GroupShares:
         """Return the fair shares of groups that have a weight or work."""
@@ -195,38 +132,6 @@ class WmsClient(HumanTaskCalls, JobCalls, QuotaCalls):
     async def set_share(self, group: str, new: SetShare) -> None:
         """Set the fair share of a group."""
         await self.call("PUT", path_of("shares", group), body=new)
-
-    async def set_limit(self, new: SetLimit) -> LimitList:
-        """Set a limit. Repeating the call is safe."""
-        return await self.call("PUT", f"{API}/limits", body=new, answer=LimitList)
-
-    async def remove_limit(self, name: str) -> LimitList:
-        """Remove a limit.
-
-        Raises:
-            NotFound: There is no such limit.
-        """
-        return await self.call("DELETE", path_of("limits", name), answer=LimitList)
-
-    async def sites(self) -> SiteList:
-        """Return the sites that pilots come from."""
-        return await self.call("GET", f"{API}/sites", answer=SiteList)
-
-    async def add_site(self, new: NewSite) -> NewSiteSecret:
-        """Add a site. The call is not retried.
-
-        Raises:
-            Conflict: The site exists.
-        """
-        return await self.call("POST", f"{API}/sites", body=new, answer=NewSiteSecret, retry=False)
-
-    async def revoke_site(self, name: str) -> Site:
-        """Revoke a site.
-
-        Raises:
-            NotFound: There is no such site.
-        """
-        return await self.call("DELETE", path_of("sites", name), answer=Site)
 
     async def times(
         self,

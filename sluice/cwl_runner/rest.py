@@ -16,6 +16,7 @@ from sluice.network.proxies import (
 )
 from sluice.network.unknown_routes import is_unknown_route, too_old_text
 from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import quoted
 
 _TIMEOUT = 60.0
 _HTTPS_PORT = 443
@@ -39,8 +40,8 @@ class _Answer(dict[str, Any]):
 
     def __missing__(self, key: str) -> Any:
         raise ConnectionError(
-            f"an answer has no field {key!r}: check the address, and whether another program or"
-            " another version of Sluice answers"
+            f"an answer has no field {quoted(key)}: check the address, and whether another program"
+            " or another version of Sluice answers"
         )
 
 

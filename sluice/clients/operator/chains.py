@@ -3,21 +3,19 @@
 from typing import Any, Unpack
 from uuid import UUID
 
-from sluice.clients.base import API, ServiceClient
+from sluice.clients.base import API
+from sluice.clients.chain_calls import SharedChainCalls
 from sluice.clients.chain_filters import ChainFilters
 from sluice.contracts.chains.chains import (
     Chain,
     ChainOutputs,
     ChainPage,
     RequestChain,
-    RerunChain,
-    RerunPlan,
 )
 from sluice.contracts.data.partial import PartialOutputs
-from sluice.contracts.jobs.tasks import Cancel, Prioritise
 
 
-class ChainCalls(ServiceClient):
+class ChainCalls(SharedChainCalls):
     """Calls about chains."""
 
     async def request_chain(
@@ -79,10 +77,6 @@ class ChainCalls(ServiceClient):
         params = {**filters, "name": name, "after": after, "limit": limit}
         return await self.call("GET", f"{API}/chains", answer=ChainPage, params=params)
 
-    async def chain(self, uid: UUID) -> Chain:
-        """Return a chain with the numbers of failed jobs."""
-        return await self.call("GET", f"{API}/chains/{uid}", answer=Chain)
-
     async def outputs(self, uid: UUID) -> ChainOutputs:
         """Return the outputs of a chain.
 
@@ -91,18 +85,6 @@ class ChainCalls(ServiceClient):
         """
         return await self.call("GET", f"{API}/chains/{uid}/outputs", answer=ChainOutputs)
 
-    async def rank_chain(self, uid: UUID, rank: float) -> Chain:
-        """Set the rank of a chain, which is added to the ranks of its tasks, also of running ones.
-
-        Raises:
-            NotFound: There is no such chain.
-            Conflict: No step is left to run.
-            NotAvailable: A service does not answer.
-        """
-        return await self.call(
-            "POST", f"{API}/chains/{uid}/rank", body=Prioritise(rank=rank), answer=Chain
-        )
-
     async def partial(self, uid: UUID) -> PartialOutputs:
         """Return the partial outputs of a chain, and what is missing.
 
@@ -110,41 +92,3 @@ class ChainCalls(ServiceClient):
             NotFound: There is no such chain.
         """
         return await self.call("GET", f"{API}/chains/{uid}/partial", answer=PartialOutputs)
-
-    async def cancel_chain(self, uid: UUID, asked: Cancel | None = None) -> Chain:
-        """Cancel a chain.
-
-        Raises:
-            NotFound: There is no such chain.
-            Conflict: It has ended in another state.
-        """
-        return await self.call("POST", f"{API}/chains/{uid}/cancel", body=asked, answer=Chain)
-
-    async def plan_rerun(self, uid: UUID, asked: RerunChain) -> RerunPlan:
-        """Return what ``rerun_chain`` would do.
-
-        It raises the same errors, except for missing data.
-        """
-        return await self.call(
-            "POST", f"{API}/chains/{uid}/rerun/plan", body=asked, answer=RerunPlan
-        )
-
-    async def rerun_chain(self, uid: UUID, asked: RerunChain) -> tuple[Chain, bool]:
-        """Run a chain again, and return the new chain and whether it is new.
-
-        Requests with the same ``key`` give the same chain.
-
-        Raises:
-            NotFound: There is no such chain.
-            Conflict: The chain has not ended, nothing failed, or needed data are gone.
-            Unprocessable: The step or the parameters are wrong.
-        """
-        return await self.create(f"{API}/chains/{uid}/rerun", body=asked, answer=Chain)
-
-    async def discard_chain(self, uid: UUID) -> Chain:
-        """Discard a chain: its data, outputs too, are deleted once it has ended.
-
-        Raises:
-            NotFound: There is no such chain.
-        """
-        return await self.call("POST", f"{API}/chains/{uid}/discard", answer=Chain)

@@ -2,20 +2,15 @@
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from datetime import datetime
 from uuid import UUID
 
 import httpx
 
-from sluice.clients.base import API, ServiceClient
+from sluice.clients.base import API
 from sluice.clients.paging import MAX_FILES, each_file, each_known
+from sluice.clients.unmatched_calls import SharedUnmatchedCalls
 from sluice.contracts.access.owners import Share
 from sluice.contracts.chains.intake import (
-    Dismissed,
-    Rematch,
-    Rematched,
-    RematchedAll,
-    TieList,
     UnmatchedList,
 )
 from sluice.contracts.data.append_only_list import AppendOnlyDataset, AppendOnlyList
@@ -34,7 +29,7 @@ from sluice.contracts.data.datasets import (
 )
 
 
-class DatasetCalls(ServiceClient):
+class DatasetCalls(SharedUnmatchedCalls):
     """Calls about data sets and their files, unmatched data sets, and storages."""
 
     async def register_dataset(self, dataset: NewDataset) -> Dataset:
@@ -132,17 +127,6 @@ class DatasetCalls(ServiceClient):
             "POST", f"{API}/datasets/{uid}/close", body=CloseDataset(files=files), answer=Dataset
         )
 
-    async def delete_dataset(self, uid: UUID, *, force: bool = False) -> Dataset:
-        """Delete a data set and return it. With ``force``, chains that need it are canceled first.
-
-        Raises:
-            NotFound: There is no such data set.
-            Conflict: Chains need it, or it is an output, and ``force`` is not set.
-        """
-        return await self.call(
-            "DELETE", f"{API}/datasets/{uid}", answer=Dataset, params={"force": force}
-        )
-
     async def unmatched(
         self, *, template: str | None = None, limit: int | None = None
     ) -> UnmatchedList:
@@ -156,43 +140,6 @@ class DatasetCalls(ServiceClient):
             answer=UnmatchedList,
             params={"template": template, "limit": limit},
         )
-
-    async def dismiss_unmatched(self, dataset: UUID) -> None:
-        """Remove a data set from the list of unmatched ones.
-
-        Raises:
-            NotFound: It is not in the list.
-        """
-        await self.call("DELETE", f"{API}/unmatched/{dataset}")
-
-    async def dismiss_all_unmatched(self, *, until: datetime) -> Dismissed:
-        """Remove all data sets that were unmatched by ``until`` from the list."""
-        return await self.call(
-            "DELETE",
-            f"{API}/unmatched",
-            answer=Dismissed,
-            params={"until": until.isoformat()},
-            seconds=300,
-        )
-
-    async def rematch(self, dataset: UUID) -> Rematched:
-        """Match a data set again.
-
-        Raises:
-            NotFound: It is not among the unmatched data sets.
-            Conflict: It was deleted.
-        """
-        return await self.call(
-            "POST", f"{API}/rematch", body=Rematch(dataset_uid=dataset), answer=Rematched
-        )
-
-    async def rematch_all(self) -> RematchedAll:
-        """Match all unmatched data sets again."""
-        return await self.call("POST", f"{API}/rematch-all", answer=RematchedAll, seconds=300)
-
-    async def ties(self) -> TieList:
-        """Return templates of equal priority that matched the same data sets."""
-        return await self.call("GET", f"{API}/ties", answer=TieList)
 
     async def register_storage(self, storage: NewStorage) -> Storage:
         """Register a storage."""

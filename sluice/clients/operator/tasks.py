@@ -7,42 +7,12 @@ import httpx
 
 from sluice.clients.base import API
 from sluice.clients.jobs import JobCalls
-from sluice.contracts.chains.chains import ChainTask, ChainTaskList
-from sluice.contracts.common.states import StepState
 from sluice.contracts.jobs.logs import FollowedLog
 from sluice.contracts.jobs.tasks import Schedulability
 
 
 class TaskCalls(JobCalls):
     """Calls about tasks, jobs and logs."""
-
-    async def tasks(
-        self,
-        *,
-        chain: UUID | None = None,
-        state: StepState | None = None,
-        after: str | None = None,
-        limit: int | None = None,
-    ) -> ChainTaskList:
-        """Return tasks, those of the newest chains first.
-
-        Args:
-            chain: Only tasks of this chain.
-            state: Only tasks in this state.
-            after: The ``after`` of the previous page.
-            limit: The length of the page.
-        """
-        params = {
-            "chain_uid": chain,
-            "state": state,
-            "after": after,
-            "limit": limit,
-        }
-        return await self.call("GET", f"{API}/tasks", answer=ChainTaskList, params=params)
-
-    async def task(self, uid: UUID) -> ChainTask:
-        """Return a task."""
-        return await self.call("GET", f"{API}/tasks/{uid}", answer=ChainTask)
 
     async def outlook(self, uid: UUID) -> Schedulability:
         """Return whether the jobs of a task will ever find a node.

@@ -158,9 +158,9 @@ async def test_unmatched_data_set_is_dismissed_or_found_deleted(world: World) ->
     intake = IntakeClient(world.client("wfms.intake"))
     seen_to, deleted = await world.input("a"), await world.input("b")
     await world.take_in()
-    await intake.dismiss(seen_to.uid)
+    await intake.dismiss_unmatched(seen_to.uid)
     with pytest.raises(NotFound):
-        await intake.dismiss(seen_to.uid)
+        await intake.dismiss_unmatched(seen_to.uid)
     await world.dms.delete_dataset(deleted.uid, force=True)
     with pytest.raises(Conflict, match="was deleted"):
         await intake.rematch(deleted.uid)
@@ -175,7 +175,7 @@ async def test_dismiss_all_keeps_data_sets_that_came_later(world: World) -> None
     newest = (await intake.unmatched()).datasets[0].since
     await world.input("late")
     await world.take_in()
-    assert (await intake.dismiss_all(until=newest)).dismissed == 2
+    assert (await intake.dismiss_all_unmatched(until=newest)).dismissed == 2
     assert [one.dataset_name for one in (await intake.unmatched()).datasets] == ["late"]
 
 

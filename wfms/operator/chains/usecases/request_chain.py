@@ -99,7 +99,7 @@ async def _wanted(database: Database, request: RequestChain) -> StoredTemplate:
 async def _not_unmatched_any_more(intake: IntakeClient, dataset: UUID) -> None:
     """Remove the data set from the list of unmatched ones; failure only leaves it there."""
     try:
-        await intake.dismiss(dataset)
+        await intake.dismiss_unmatched(dataset)
     except NotFound:
         pass
     except ServiceError as error:

@@ -122,14 +122,14 @@ class DatasetPages:
         if until := request.form.get("until"):
             try:
                 dismissed = self._bridge.run(
-                    self._context.intake.dismiss_all(until=datetime.fromisoformat(until))
+                    self._context.intake.dismiss_all_unmatched(until=datetime.fromisoformat(until))
                 ).dismissed
                 flash(f"{count_text(dismissed, 'data set')} dismissed: nothing was deleted.")
             except ValueError:
                 flash("Nothing was dismissed: load the page again.")
         elif (uid := _uid()) is not None:
             try:
-                self._bridge.run(self._context.intake.dismiss(uid))
+                self._bridge.run(self._context.intake.dismiss_unmatched(uid))
                 flash("The data set is not listed any more. It stays where it is.")
             except NotFound as refusal:
                 flash(f"{refusal.detail[0].upper()}{refusal.detail[1:]}.")
