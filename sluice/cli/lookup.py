@@ -44,7 +44,7 @@ async def dataset_called(connection: Connection, called: str) -> Dataset:
     if dataset is None:
         raise NotFound(
             f"there is no data set {quoted(called)}{did_you_mean(called, names)}"
-            f"{_too_short(called)}"
+            f"{_length_hint(called)}"
         )
     return dataset
 
@@ -73,7 +73,7 @@ async def chain_called(connection: Connection, called: str) -> Chain:
         raise Ambiguous("chains", called, [chain_in_short(chain) for chain in found])
     if not found:
         raise NotFound(
-            f"there is no chain {quoted(called)}{did_you_mean(called, names)}{_too_short(called)}"
+            f"there is no chain {quoted(called)}{did_you_mean(called, names)}{_length_hint(called)}"
         )
     return found[0]
 
@@ -192,7 +192,9 @@ async def pilot_called(connection: Connection, called: str) -> Pilot:
         )
     if not found:
         names = [pilot.name for pilot in pilots]
-        raise NotFound(f"there is no pilot {quoted(called)}{did_you_mean(called, names)}")
+        raise NotFound(
+            f"there is no pilot {quoted(called)}{did_you_mean(called, names)}{_length_hint(called)}"
+        )
     return (active or found)[0]
 
 
@@ -252,8 +254,10 @@ def _may_begin(text: str) -> bool:
     return _BEGINNING.fullmatch(text.lower()) is not None
 
 
-def _too_short(text: str) -> str:
-    """Return a hint if the text may be the beginning of a uid but is too short for one."""
+def _length_hint(text: str) -> str:
+    """Return a hint if the text is empty, or the beginning of a uid but too short for one."""
+    if not text:
+        return "; give the name, the uid, or the beginning of the uid"
     if re.fullmatch(f"[0-9a-f]{{1,{SHORTEST - 1}}}", text.lower()):
         return f"; the beginning of a uid needs {SHORTEST} characters or more"
     return ""

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
+from itertools import pairwise
 from typing import Any, ClassVar, TypeVar, cast, overload
 from urllib.parse import quote
 
@@ -26,7 +27,7 @@ from sluice.contracts.common.problems import (
     Unauthenticated,
     Unprocessable,
 )
-from sluice.contracts.common.wording import first_fault
+from sluice.contracts.common.wording import first_fault, noun_of
 from sluice.network.proxies import direct_connection_note
 from sluice.network.unknown_routes import is_unknown_route, too_old_text
 from sluice.text.os_errors import reason_of
@@ -193,9 +194,15 @@ class ServiceClient:
         """Build a request.
 
         Raises:
-            Unprocessable: The path contains ``.`` or ``..``, which would lead elsewhere.
+            Unprocessable: A part of the path is empty, ``.`` or ``..``, which would lead elsewhere.
         """
-        for part in path.split("/"):
+        for kind, part in pairwise(path.split("/")):
+            if kind and not part:
+                noun = noun_of(kind)
+                raise Unprocessable(
+                    f"an empty text names no {noun}: give the {noun}'s name",
+                    service=self.service,
+                )
             if part in {".", ".."}:
                 raise Unprocessable(
                     f"nothing can have the name {quoted(part)}", service=self.service

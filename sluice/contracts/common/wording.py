@@ -23,6 +23,13 @@ _COMPARED = 60
 _UIDS = ("uuid_parsing", "uuid_type")
 #: The form of a uid in words.
 A_UID = "uid, 32 hexadecimal digits in groups of 8, 4, 4, 4 and 12"
+#: The singular of a part of a path, where it is irregular.
+_NOUNS = {
+    "datasets": "data set",
+    "unmatched": "unmatched data set",
+    "people": "person",
+    "dead": "dead letter",
+}
 #: Names that a sentence lists before the number of the others.
 _NAMED = 2
 
@@ -92,6 +99,11 @@ def in_parentheses(names: Sequence[str]) -> str:
     others = len(names) - _NAMED
     more = f" and {others} more" if others > 0 else ""
     return f" ({', '.join(names[:_NAMED])}{more})"
+
+
+def noun_of(part: str) -> str:
+    """Return the word for one object below a part of a path: ``chain`` for ``chains``."""
+    return _NOUNS.get(part) or part.removesuffix("s").replace("-", " ")
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

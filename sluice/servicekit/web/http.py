@@ -10,6 +10,7 @@ import structlog
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -41,7 +42,7 @@ from sluice.servicekit.metrics import ServiceMetrics
 from sluice.servicekit.transport.base import TransportUnavailable
 from sluice.servicekit.web.json_numbers import JsonNumbers
 from sluice.servicekit.web.known_queries import KnownQuery, query_parameters
-from sluice.servicekit.web.not_found import methods_at, name_with_slash, unserved
+from sluice.servicekit.web.not_found import methods_at, name_with_slash, unserved, wrong_id_text
 from sluice.servicekit.web.openapi import PROBLEM_JSON, complete_document
 from sluice.text.os_errors import reason_of
 
@@ -296,11 +297,14 @@ async def _service_error(request: Request, error: Exception) -> Response:
 
 async def _invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)  # noqa: S101 - registered for this class only
-    findings = [
-        Finding(message=f"{'.'.join(str(part) for part in e['loc'])}: {sentence_of(e)}")
-        for e in error.errors()
-    ]
-    return _wrong_form(*findings)
+    route = getattr(request.scope.get("route"), "path", "")
+    return _wrong_form(*(Finding(message=_fault_text(e, route)) for e in error.errors()))
+
+
+def _fault_text(error: ErrorDetails, route: str) -> str:
+    if error["loc"][0] == "path":
+        return wrong_id_text(route, error)
+    return f"{'.'.join(str(part) for part in error['loc'])}: {sentence_of(error)}"
 
 
 def _wrong_form(*findings: Finding) -> Response:

@@ -1,20 +1,22 @@
 """Responses where a path, or the method at a path, is not served."""
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from typing import Any
 from urllib.parse import unquote_to_bytes
 
+from pydantic_core import ErrorDetails
 from starlette.routing import Match, Mount
 from starlette.types import Scope
 
 from sluice.contracts.common.problems import PROBLEM_TYPE, Problem
+from sluice.contracts.common.wording import A_UID, noun_of, sentence_of
 from sluice.text.visible_text import quoted
 
 #: The number of characters of a path that the response repeats.
 _SHOWN = 200
 _METHODS = ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
-#: The singular of a part of a path, where it is irregular.
-_NOUNS = {"datasets": "data set", "unmatched": "unmatched data set", "people": "person"}
 _LIST = "/api/openapi.json lists what there is"
 
 
@@ -57,7 +59,33 @@ def not_an_id(kind: str, given: str, wanted: str) -> Problem:
         given: The malformed id.
         wanted: A description of an id of this kind.
     """
-    return _not_found(f"there is no {_noun_of(kind)} {quoted(given)}: give {wanted}")
+    return _not_found(f"there is no {noun_of(kind)} {quoted(given)}: give {wanted}")
+
+
+def wrong_id_text(route: str, error: ErrorDetails) -> str:
+    """Return a sentence about a part of a path that is not valid.
+
+    Args:
+        route: The path of the route, as in ``/api/v1/jobs/{job}``.
+        error: The error about the part.
+    """
+    before = re.search(rf"([^/]+)/\{{{re.escape(str(error['loc'][-1]))}[:}}]", route)
+    noun = noun_of(before[1]) if before else str(error["loc"][-1])
+    return f"there is no {noun} {quoted(error['input'])}: {_wanted(error)}"
+
+
+def _wanted(error: ErrorDetails) -> str:
+    limits: Mapping[str, Any] = error.get("ctx", {})
+    match error["type"]:
+        case "greater_than_equal":
+            return f"give a number of {limits['ge']} or more"
+        case "less_than_equal":
+            return f"give a number of {limits['le']} or less"
+        case "int_parsing" | "int_parsing_size":
+            return "give its number"
+        case "uuid_parsing":
+            return f"give its {A_UID}"
+    return re.sub("^(Input|String) should", "it should", sentence_of(error))
 
 
 def name_with_slash(scope: Scope) -> Problem | None:
@@ -71,11 +99,7 @@ def name_with_slash(scope: Scope) -> Problem | None:
         return None
     parts = [unquote_to_bytes(part).decode(errors="surrogateescape") for part in raw.split(b"/")]
     kind, given = next(pair for pair in pairwise(parts) if "/" in pair[1])
-    return _not_found(f"there is no {_noun_of(kind)} {quoted(given)}: names have no '/'")
-
-
-def _noun_of(kind: str) -> str:
-    return _NOUNS.get(kind) or kind.removesuffix("s").replace("-", " ")
+    return _not_found(f"there is no {noun_of(kind)} {quoted(given)}: names have no '/'")
 
 
 def _not_found(detail: str) -> Problem:

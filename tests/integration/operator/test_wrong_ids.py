@@ -53,3 +53,20 @@ async def test_name_with_a_slash_is_reported_as_unknown(
 ) -> None:
     said = await sluice(*command, code=1)
     assert f"there is no {noun} " in said
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("logs", ""), "error: an empty text names nothing: give a chain, a task"),
+        (("chain", "show", ""), "error: there is no chain ''; give the name, the uid"),
+        (("dataset", "show", ""), "error: there is no data set ''; give the name, the uid"),
+        (("pilot", "show", ""), "error: there is no pilot ''; give the name, the uid"),
+        (("template", "show", ""), "error: an empty text names no template: give the"),
+        (("template", "disable", ""), "error: an empty text names no template: give the"),
+    ],
+)
+async def test_empty_name_is_reported_in_words(
+    sluice: Command, command: tuple[str, ...], told: str
+) -> None:
+    assert (await sluice(*command, code=1)).startswith(told)

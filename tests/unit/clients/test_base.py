@@ -146,3 +146,10 @@ async def test_name_of_dots_is_refused(name: str) -> None:
     async with httpx.AsyncClient(base_url="http://127.0.0.1:1") as http:
         with pytest.raises(Unprocessable, match="nothing can have the name"):
             await WmsClient(http).remove_limit(name)
+
+
+async def test_empty_name_is_refused() -> None:
+    """``GET /templates/`` would be another route."""
+    async with httpx.AsyncClient(base_url="http://127.0.0.1:1") as http:
+        with pytest.raises(Unprocessable, match="an empty text names no limit: give the limit's"):
+            await WmsClient(http).remove_limit("")

@@ -1,8 +1,11 @@
 """Tests of the answers of a service to unknown addresses and wrong methods."""
 
+from typing import Annotated
+from uuid import UUID
+
 import httpx
 import pytest
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, Path
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
@@ -26,6 +29,14 @@ def things() -> FastAPI:
     @router.post("/{name}/disable")
     async def disable(name: str) -> str:
         return name
+
+    @router.get("/{number}/text")
+    async def text(number: Annotated[int, Path(ge=1, le=9)]) -> str:
+        return str(number)
+
+    @router.get("/parts/{uid}")
+    async def one(uid: UUID) -> str:
+        return str(uid)
 
     return create_app("things", [open_to_all(router)], health=Health({}), metrics=ServiceMetrics())
 
@@ -82,3 +93,21 @@ async def test_control_characters_are_escaped_in_the_error_about_a_slash(
 ) -> None:
     detail = (await http.get("/api/v1/things/%1b%2F%E2%80%AE%ff")).json()["detail"]
     assert detail.startswith(r"there is no thing '\x1b/\u202e\xff'")
+
+
+@pytest.mark.parametrize(
+    ("path", "detail"),
+    [
+        ("0/text", "there is no thing '0': give a number of 1 or more"),
+        ("10/text", "there is no thing '10': give a number of 9 or less"),
+        ("x/text", "there is no thing 'x': give its number"),
+        ("9" * 250 + "/text", f"there is no thing '{'9' * 200}…': give a number of 9"),
+        ("parts/x", "there is no part 'x': give its uid, 32 hexadecimal digits"),
+    ],
+)
+async def test_invalid_id_in_a_path_is_refused_in_words(
+    http: httpx.AsyncClient, path: str, detail: str
+) -> None:
+    answer = await http.get(f"/api/v1/things/{path}")
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(detail)

@@ -95,8 +95,9 @@ async def _tasks(connection: Connection, what: str) -> list[ChainTask]:
         except NotFound:
             if _is_task(what):
                 raise
+            said = no_chain.detail if what else "an empty text names nothing"
             raise NotFound(
-                f"{no_chain.detail}: give a chain, a task (CHAIN.STEP) or the number of a job"
+                f"{said}: give a chain, a task (CHAIN.STEP) or the number of a job"
             ) from None
     return (await connection.operator.tasks(chain=chain.uid)).tasks
 
