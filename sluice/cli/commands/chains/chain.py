@@ -130,7 +130,8 @@ def show(
     if found.acknowledged:
         out.print(f"seen by {found.acknowledged.by}, {local_time(found.acknowledged.at)}")
     for name, value in sorted(found.params.items()):
-        out.print(f"  {name}: {value_in_short(value)}")
+        if value is not None:  # no value, or a default file, which is part of the template
+            out.print(f"  {name}: {value_in_short(value)}")
     for name, ref in sorted(found.secrets.items()):
         out.print(f"  {name}: {ref}")
     for told in found.collected:

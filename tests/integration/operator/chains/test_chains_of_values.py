@@ -82,6 +82,19 @@ async def test_command_starts_a_chain_by_template_name_only(
 
 
 @pytest.mark.usefixtures("sweep")
+async def test_chain_is_shown_without_parameters_that_have_no_value(
+    operator: Operator, sluice: Command
+) -> None:
+    """A default file is part of the template: the parameter has no value."""
+    chain = await operator.client.request_chain(None, "sweep", params=GIVEN)
+    params = {"model": None, "limit": 0}
+    operator.neighbours.chains[chain.uid] = chain.model_copy(update={"params": params})
+    shown = await sluice("chain", "show", str(chain.uid))
+    assert "limit: 0" in shown
+    assert "model" not in shown
+
+
+@pytest.mark.usefixtures("sweep")
 async def test_page_starts_a_chain_without_a_data_set(operator: Operator) -> None:
     page = await operator.http.get("/chains/new?template=sweep")
     assert "None: all inputs of the template are parameters." in page.text
