@@ -13,6 +13,7 @@ from rich.text import Text
 
 from sluice.cli.terminal import console
 from sluice.contracts.common.problems import ServiceError
+from sluice.text.visible_text import shown_path
 
 #: The number of characters of a uid.
 _LONGEST_UID = 36
@@ -72,10 +73,10 @@ def print_table(headings: Sequence[str], rows: Sequence[Sequence[object]], *, em
 
 
 def print_files(paths: Sequence[Path]) -> int:
-    """Print the path and the size of each file, and return the total size."""
+    """Print the path, as one line, and the size of each file, and return the total size."""
     sizes = [path.stat().st_size for path in paths]
     for path, size in zip(paths, sizes, strict=True):
-        out.print(f"{path}  {human_bytes(size)}")
+        out.print(f"{shown_path(path)}  {human_bytes(size)}")
     return sum(sizes)
 
 

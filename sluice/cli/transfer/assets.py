@@ -117,7 +117,7 @@ async def _send(
     offset, number = missing.received, missing.number
     size = await asyncio.to_thread(os.path.getsize, path)
     if size > PIECE:
-        err.print(f"sending {missing.path} ({human_bytes(size - offset)})")
+        err.print(f"sending {shown_path(missing.path)} ({human_bytes(size - offset)})")
     while piece := await asyncio.to_thread(_read, path, offset):
         await connection.operator.send_asset_piece(name, draft, piece, number=number, offset=offset)
         offset += len(piece)

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import GetCoreSchemaHandler, ValidationError
 from pydantic_core import ErrorDetails, PydanticCustomError, core_schema
 
-from sluice.text.visible_text import quoted
+from sluice.text.visible_text import escaped, quoted
 
 #: The type of errors of ``in_words``, which are whole sentences that repeat the value if
 #: needed.
@@ -98,7 +98,7 @@ def in_parentheses(names: Sequence[str]) -> str:
         return ""
     others = len(names) - _NAMED
     more = f" and {others} more" if others > 0 else ""
-    return f" ({', '.join(names[:_NAMED])}{more})"
+    return f" ({', '.join(map(escaped, names[:_NAMED]))}{more})"
 
 
 def noun_of(part: str) -> str:

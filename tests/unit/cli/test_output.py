@@ -10,7 +10,7 @@ import pytest
 
 from sluice.cli import output
 from sluice.cli.moments import local_time
-from sluice.cli.output import human_bytes, print_problem, print_table
+from sluice.cli.output import human_bytes, print_files, print_problem, print_table
 from sluice.contracts.common.problems import Conflict, Finding, NeedsForce, NotFound, Unprocessable
 from sluice.contracts.common.wording import in_parentheses
 
@@ -36,6 +36,16 @@ def test_only_the_first_of_many_files_are_named() -> None:
     assert in_parentheses(names) == " (0.txt, 1.txt and 998 more)"
     assert in_parentheses(names[:2]) == " (0.txt, 1.txt)"
     assert in_parentheses([]) == ""
+
+
+def test_file_with_control_characters_in_its_name_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "two\nlines\x1b[31m.txt"
+    (tmp_path / name).write_text("12")
+    assert print_files([tmp_path / name]) == 2
+    assert capsys.readouterr().out == rf"{tmp_path}/two\nlines\x1b[31m.txt  2 B" + "\n"
+    assert in_parentheses([name]) == r" (two\nlines\x1b[31m.txt)"
 
 
 @pytest.mark.parametrize("text", ["[/tmp/x] is missing", "[bold]not bold", "no [red] here[/]"])

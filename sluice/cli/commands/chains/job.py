@@ -23,6 +23,7 @@ from sluice.contracts.common.states import JobState
 from sluice.contracts.jobs.tasks import Job, JobOrder
 from sluice.storage.entries import temporary_name
 from sluice.text.os_errors import reason_of
+from sluice.text.visible_text import escaped
 
 app = typer.Typer(no_args_is_help=True, help="The jobs of tasks, and their logs.")
 
@@ -224,4 +225,4 @@ def _job_row(job: Job) -> tuple[object, ...]:
 
 
 def _inputs(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{len(names)} files"
+    return escaped(names[0]) if len(names) == 1 else f"{len(names)} files"

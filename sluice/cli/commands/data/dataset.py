@@ -37,7 +37,7 @@ from sluice.contracts.data.append_only_list import AppendOnlyDataset
 from sluice.contracts.data.counts import produced_texts
 from sluice.contracts.data.datasets import Dataset, DatasetStatus, NewDataset
 from sluice.contracts.templates.plan import DataEntries
-from sluice.text.visible_text import quoted
+from sluice.text.visible_text import escaped, quoted
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -156,7 +156,10 @@ def files(
         return
     print_table(
         ["seq", "name", "size", "checksum", "url"],
-        [(f.seq, f.name, human_bytes(f.size), f.checksum[7:19], f.url) for f in page.files],
+        [
+            (f.seq, escaped(f.name), human_bytes(f.size), f.checksum[7:19], f.url)
+            for f in page.files
+        ],
         empty="no file",
     )
     tell_more(page.after)
