@@ -1,6 +1,7 @@
 """The options of `sluice cwl-runner`: each option of cwltool works here or is refused by name."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -126,6 +127,8 @@ class UnsupportedOption(ValueError):
 def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argparse.Namespace:
     """Parse options as cwltool does. ``ours`` are further options.
 
+    Messages have colours by default only if standard error is a terminal.
+
     Raises:
         UnsupportedOption: An option of cwltool is not supported here.
         SystemExit: The options are wrong (exit code 2, usage on standard error).
@@ -134,6 +137,7 @@ def parse(arguments: Sequence[str], *, ours: Sequence[argparse.Action]) -> argpa
     parser.prog = "sluice cwl-runner"
     # An abbreviated option may be the name of an input, which follows the process.
     parser.allow_abbrev = False
+    parser.set_defaults(enable_color=sys.stderr.isatty())
     for option in ours:
         action = {"action": "store_true"} if option.nargs == 0 else {}
         parser.add_argument(

@@ -2,7 +2,10 @@
 
 import itertools
 import json
+import os
 import re
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +13,50 @@ import pytest
 from cwltool.argparser import arg_parser
 
 from sluice.cwl_runner.options import CARRIED_OUT, REFUSED, REFUSED_VALUES, UnsupportedOption, parse
-from tests.cwl_runner.runners import TOOL, Run, echo, outputs_of, require_same, run_in, write
+from tests.cwl_runner.runners import (
+    PROGRAMS,
+    TOOL,
+    Run,
+    echo,
+    outputs_of,
+    require_same,
+    run_in,
+    write,
+)
 
 pytestmark = pytest.mark.xdist_group("cwl-runner")
 
 CASES = Path(__file__).parent / "cases"
 DOCUMENTS = Path(__file__).parents[2] / "docs" / "how-to" / "run-any-cwl.md"
+
+
+@pytest.mark.parametrize(
+    ("options", "terminal", "coloured"),
+    [
+        ([], False, False),
+        ([], True, True),
+        (["--enable-color"], False, True),
+        (["--disable-color"], True, False),
+    ],
+)
+def test_messages_have_colours_only_at_a_terminal_or_on_request(
+    options: list[str], terminal: bool, coloured: bool, tmp_path: Path
+) -> None:
+    wrong = tmp_path / "wrong.cwl"
+    wrong.write_text(json.dumps(TOOL | {"inputs": {"name": "no-type"}}))
+    ours, theirs = os.openpty() if terminal else os.pipe()
+    program = str(PROGRAMS / "sluice-cwl-runner")
+    command = [program, "--home", str(tmp_path / "home"), *options, str(wrong)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=theirs, check=False)
+    os.close(theirs)
+    said = b""
+    with suppress(OSError):  # a terminal without a writer
+        while piece := os.read(ours, 1 << 16):
+            said += piece
+    os.close(ours)
+    assert done.returncode == 1
+    assert b"no-type" in said
+    assert (b"\x1b[" in said) is coloured
 
 
 @pytest.mark.parametrize("name", ["--n", "--t", "--re"])
