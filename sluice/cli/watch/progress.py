@@ -1,6 +1,7 @@
 """A progress bar for each step of a chain."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import TracebackType
 
 from rich.progress import (
@@ -27,9 +28,19 @@ _NOTES = {
 }
 
 
+@dataclass(slots=True)
+class _Bar:
+    """The bar of a step, and whether its clock was started and stopped."""
+
+    task: TaskID
+    started: bool = False
+    stopped: bool = False
+
+
 class StepBars:
     """A context manager that shows the bars. Off a terminal, it draws them once.
 
+    The clock of a step runs from the first lease of a job to the end of the step.
     ``label`` precedes the names of the steps to distinguish runs.
     """
 
@@ -37,7 +48,7 @@ class StepBars:
         self._own = progress is None
         self._progress = progress or new_progress()
         self._label = label
-        self._bars: dict[str, TaskID] = {}
+        self._bars: dict[str, _Bar] = {}
 
     def __enter__(self) -> "StepBars":
         if self._own:
@@ -65,11 +76,21 @@ class StepBars:
                 note = failed if step.state is StepState.FAILED or not note else f"{note}, {failed}"
             bar = self._bars.get(step.name)
             if bar is None:
-                bar = self._bars[step.name] = self._progress.add_task(
-                    f"{self._label}{step.name}", total=None, note=note
-                )
+                name = f"{self._label}{step.name}"
+                bar = _Bar(self._progress.add_task(name, start=False, total=None, note=note))
+                self._bars[step.name] = bar
+            has_begun = counts is not None and (counts.started_at is not None or done > 0)
+            self._set_clock(bar, has_begun=has_begun, has_ended=step.state.final)
             total = counts.total if counts and (counts.total or step.state.final) else None
-            self._progress.update(bar, completed=done, total=total, note=note)
+            self._progress.update(bar.task, completed=done, total=total, note=note)
+
+    def _set_clock(self, bar: _Bar, *, has_begun: bool, has_ended: bool) -> None:
+        if has_begun and not bar.started:
+            self._progress.start_task(bar.task)
+            bar.started = True
+        if has_ended and bar.started and not bar.stopped:
+            self._progress.stop_task(bar.task)
+            bar.stopped = True
 
 
 def new_progress() -> Progress:

@@ -5,7 +5,7 @@ import io
 import httpx
 import pytest
 from rich.console import Console
-from rich.progress import Progress, TextColumn
+from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
 from sluice.cli.commands.chains.task import explain_task
 from sluice.cli.commands.templates.asset import chain_text
@@ -95,3 +95,32 @@ def test_progress_bar_shows_the_number_of_failed_jobs_once(state: StepState, sai
     [bar] = progress.tasks
     note = bar.fields["note"].replace("[red]", "").replace("[/]", "")
     assert note == said
+
+
+def test_clock_of_a_step_runs_from_its_first_job_to_its_end() -> None:
+    """A step that is canceled before its first job shows no time."""
+    now = 0.0
+    progress = Progress(TimeElapsedColumn(), get_time=lambda: now)
+    bars, shown = StepBars(progress), list[tuple[str, str]]()
+    steps = (
+        (5, StepState.PENDING, StepState.PENDING, {"ready": 2}),
+        (10, StepState.IN_PROGRESS, StepState.PENDING, {"ready": 2}),
+        (20, StepState.IN_PROGRESS, StepState.PENDING, {"running": 1, "ready": 1}),
+        (50, StepState.CANCELED, StepState.CANCELED, {"canceled": 2}),
+        (90, StepState.CANCELED, StepState.CANCELED, {"canceled": 2}),
+    )
+    for now, first, second, counts in steps:
+        chain = chain_with(ChainStep(name="cut", state=first), ChainStep(name="sum", state=second))
+        started = chain.created_at if now >= 20 else None
+        jobs = status(**counts).model_copy(update={"started_at": started})
+        bars.show(chain, [task_of(chain, first).model_copy(update={"jobs": jobs})])
+        cut, later = (str(TimeElapsedColumn().render(task)) for task in progress.tasks)
+        shown.append((cut, later))
+    none = "-:--:--"
+    assert shown == [
+        (none, none),
+        (none, none),
+        ("0:00:00", none),
+        ("0:00:30", none),
+        ("0:00:30", none),
+    ]
