@@ -326,6 +326,29 @@ async def check_width(page: Page, path: str) -> None:
         assert await page.evaluate(CARDS_FIT), path
 
 
+async def test_picture_of_the_flow_scrolls_and_fades_where_it_goes_on(
+    browser: Browser, base: str, scene: Scene, operator: Operator
+) -> None:
+    mask = "flow => getComputedStyle(flow).maskImage"
+    async with opened(browser, base) as page:
+        for path in ("/templates/spd", f"/chains/{next(iter(operator.neighbours.chains))}"):
+            await page.set_viewport_size(NARROW)
+            await page.goto(path)
+            flow = page.locator(".flow")
+            assert "to left" in await flow.evaluate(mask), "the right side must fade"
+            await flow.focus()
+            await flow.evaluate(
+                "flow => { window.scrolled = new Promise(done => flow.onscroll ="
+                " () => done(flow.scrollLeft)) }"
+            )
+            await page.keyboard.press("ArrowRight")
+            assert await page.evaluate("window.scrolled") > 0
+            assert await flow.evaluate(mask) == "none", "the focused picture must be whole"
+            await page.set_viewport_size(WIDE)
+            await page.goto(path)
+            assert await page.locator(".flow").evaluate(mask) == "none", "it fits"
+
+
 async def test_tables_of_the_first_page_are_side_by_side_only_if_both_fit(
     browser: Browser, base: str, scene: Scene
 ) -> None:
