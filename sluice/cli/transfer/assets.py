@@ -24,7 +24,7 @@ from sluice.contracts.data.assets import (
     StoredAsset,
 )
 from sluice.storage import checksum_of
-from sluice.text.visible_text import quoted, shown_path
+from sluice.text.visible_text import escaped, quoted, shown_path
 
 #: The local path of each file by its path in the asset.
 LocalFiles = Mapping[str, Path]
@@ -117,7 +117,7 @@ async def _send(
     offset, number = missing.received, missing.number
     size = await asyncio.to_thread(os.path.getsize, path)
     if size > PIECE:
-        err.print(f"sending {shown_path(missing.path)} ({human_bytes(size - offset)})")
+        err.print(f"sending {escaped(missing.path)} ({human_bytes(size - offset)})")
     while piece := await asyncio.to_thread(_read, path, offset):
         await connection.operator.send_asset_piece(name, draft, piece, number=number, offset=offset)
         offset += len(piece)
