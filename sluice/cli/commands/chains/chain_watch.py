@@ -1,7 +1,8 @@
 """`sluice chain watch`, and the functions that `sluice run` shares with it."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
 
@@ -15,11 +16,14 @@ from sluice.cli.system import System, with_system
 from sluice.cli.watch.chain import failed_jobs, follow_chain
 from sluice.cli.watch.progress import StepBars
 from sluice.contracts.chains.chains import Chain, ChainTask
+from sluice.contracts.common.problems import Conflict, ServiceError
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.common.wording import in_parentheses
 from sluice.contracts.jobs.tasks import Job
 from sluice.embedded.home import DEFAULT_HOME
 from sluice.process.termination import Terminated
+from sluice.storage import BundleError, StorageError
+from sluice.text.os_errors import sentence_of as os_sentence
 
 #: The number of failed jobs whose logs are named.
 _LOGS_NAMED = 3
@@ -134,3 +138,33 @@ def say_how_to_go_on(
         err.print("The chain goes on. Follow it, and get its results:")
     for command in commands:
         err.print(f"  {shlex.join(['sluice', *command, *where])}")
+
+
+class OutputsNotWritten(Conflict):
+    """The outputs of a finished chain could not be written to the folder of a run."""
+
+    def __init__(self, chain: UUID, why: str, where: Sequence[str]) -> None:
+        again = shlex.join(["sluice", "chain", "get", str(chain), "--out", "OTHER", *where])
+        super().__init__(
+            f"chain {chain} has finished, but its outputs could not be written: {why}. The system"
+            f" keeps them: `{again}` writes them to the folder OTHER"
+        )
+
+
+@contextmanager
+def refusal_names_chain(chain: UUID, where: Sequence[str]) -> Iterator[None]:
+    """Add the chain, and the command that fetches its outputs, to errors while they are written.
+
+    Args:
+        chain: The chain.
+        where: The options by which other commands find the system.
+
+    Raises:
+        OutputsNotWritten: The outputs could not be written.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise OutputsNotWritten(chain, os_sentence(error), where) from error
+    except (ServiceError, StorageError, BundleError) as error:
+        raise OutputsNotWritten(chain, str(error), where) from error

@@ -16,6 +16,7 @@ import typer
 
 from sluice.cli.commands.chains.chain_watch import (
     follow_with_bars,
+    refusal_names_chain,
     say_how_to_go_on,
     system_options,
     tell_failures,
@@ -38,7 +39,7 @@ from sluice.cli.system import System, with_system
 from sluice.cli.template_files import read_template_files, template_name
 from sluice.cli.transfer.failed_jobs import fetch_failed_jobs
 from sluice.cli.transfer.inputs import InputEntry, entries_of_paths, known_bytes, require_paths
-from sluice.cli.transfer.output_folder import require_folder
+from sluice.cli.transfer.output_folder import reserved_folder
 from sluice.cli.transfer.parameter_files import (
     dataset_entries,
     local_files,
@@ -174,9 +175,11 @@ def run(  # noqa: PLR0913 - a command's options, each by its name
 
 def _carry_through(system: System, arguments: _Arguments) -> bool:
     require_paths(arguments.files)
-    require_folder(arguments.folder, empty=not arguments.force)
     begun: list[_Begun] = []
-    with _started(system) as started:
+    with (
+        reserved_folder(arguments.folder, empty=not arguments.force),
+        _started(system) as started,
+    ):
         try:
             return run_until_terminated(_run(started.url, arguments, begun))
         except KeyboardInterrupt:
@@ -365,9 +368,11 @@ async def _finish(
 ) -> bool:
     outputs, failed_files, failed = [], [], await failed_jobs(connection, tasks)
     if chain.state is ChainState.FINISHED:
-        outputs = await fetch_results(connection, chain, arguments.folder, force=arguments.force)
-        failed_files = await fetch_failed_jobs(connection, chain, failed, arguments.folder)
-        write_manifest(arguments.folder, outputs, chain=chain, failed=failures_json(failed))
+        folder = arguments.folder
+        with refusal_names_chain(chain.uid, arguments.where):
+            outputs = await fetch_results(connection, chain, folder, force=arguments.force)
+            failed_files = await fetch_failed_jobs(connection, chain, failed, folder)
+            write_manifest(folder, outputs, chain=chain, failed=failures_json(failed))
     if arguments.as_json:
         print_json(
             {
