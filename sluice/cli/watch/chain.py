@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from sluice.cli.connection import Connection
+from sluice.cli.watch.outage import OutageMessages
 from sluice.cli.watch.wait_reasons import ChainWaits, OnWait
 from sluice.contracts.chains.chains import Chain, ChainTask
 from sluice.contracts.common.problems import NotAvailable
@@ -39,6 +40,7 @@ async def follow_chain(
     *,
     on_look: Callable[[Chain, Sequence[ChainTask]], None],
     on_wait: OnWait | None = None,
+    on_outage: Callable[[str], None] | None = None,
     for_nodes: bool = False,
 ) -> Chain:
     """Observe a chain until it has ended.
@@ -49,6 +51,8 @@ async def follow_chain(
         on_look: Receives the chain and its tasks with their counts at each check.
         on_wait: Receives a step without a running job for a while, or a stalled upload, and the
             reason, whenever the reason changes.
+        on_outage: Receives a sentence when the system has not answered for a while, and another one
+            when it answers again.
         for_nodes: Whether to wait for a suitable node if there is none.
 
     Raises:
@@ -56,17 +60,19 @@ async def follow_chain(
     """
     looks = 0
     waits = ChainWaits(connection, on_wait, for_nodes=for_nodes)
+    outage = OutageMessages(connection.url, on_outage or (lambda _: None))
     while True:
         try:
             chain, tasks = await asyncio.gather(
                 connection.operator.chain(chain.uid), connection.operator.tasks(chain=chain.uid)
             )
+            outage.record_answer()
             on_look(chain, tasks.tasks)
             await waits.look(tasks.tasks)
             waits.look_at_starts(chain)
             waits.look_at_upload(chain)
         except NotAvailable:
-            pass  # an outage of the system does not lose its work
+            outage.record_failure()  # an outage of the system does not lose its work
         if chain.state.final:
             return chain
         looks += 1

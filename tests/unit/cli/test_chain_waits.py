@@ -6,7 +6,9 @@ from uuid import uuid4
 import pytest
 
 from sluice.cli.connection import connected
-from sluice.cli.watch import wait_reasons
+from sluice.cli.watch import outage, wait_reasons
+from sluice.cli.watch.chain import follow_chain
+from sluice.cli.watch.outage import OutageMessages
 from sluice.cli.watch.wait_reasons import ChainWaits
 from sluice.contracts.chains.chains import Chain, ChainStep
 from sluice.contracts.common.states import ChainState, StepState
@@ -38,3 +40,38 @@ async def test_reason_of_a_step_that_cannot_start_is_printed_once(
         waits.look_at_starts(stuck)
         waits.look_at_starts(stuck)
     assert told == [("cut", FULL)]
+
+
+async def test_system_that_does_not_answer_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Told(Exception):
+        pass
+
+    def tell(sentence: str) -> None:
+        raise Told(sentence)
+
+    monkeypatch.setattr(outage, "TOLD_AFTER", -1)
+    async with connected("http://127.0.0.1:9") as nobody:
+        with pytest.raises(Told, match=r"system at http://127\.0\.0\.1:9 does not answer"):
+            await follow_chain(
+                nobody, chain_with(), on_look=lambda *_: None, on_outage=tell, for_nodes=True
+            )
+
+
+def test_outage_and_its_end_are_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    messages = OutageMessages("http://127.0.0.1:9", told.append)
+    messages.record_failure()
+    messages.record_answer()
+    assert told == [], "a short outage is not reported"
+    monkeypatch.setattr(outage, "TOLD_AFTER", -1)
+    for _ in range(2):
+        messages.record_failure()
+    for _ in range(2):
+        messages.record_answer()
+    assert told == [
+        "the system at http://127.0.0.1:9 does not answer; waiting for it. Start it with"
+        " `sluice up`.",
+        "the system at http://127.0.0.1:9 answers again",
+    ]
+    OutageMessages("https://far.example", told.append).record_failure()
+    assert told[-1] == "the system at https://far.example does not answer; waiting for it."

@@ -91,7 +91,12 @@ async def follow_with_bars(
             err.print(f"{step} waits: {why}")
 
         chain = await follow_chain(
-            connection, chain, on_look=look, on_wait=wait, for_nodes=for_nodes
+            connection,
+            chain,
+            on_look=look,
+            on_wait=wait,
+            on_outage=err.print,
+            for_nodes=for_nodes,
         )
     return chain, latest
 
