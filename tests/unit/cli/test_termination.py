@@ -61,6 +61,28 @@ def test_command_says_which_signal_ended_it(
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize("module", ["asyncio", "typer", "sluice.cli.commands.chains.run"])
+def test_ctrl_c_during_imports_leaves_no_traceback(module: str) -> None:
+    interrupt = (
+        "import signal, sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        f"        if name == {module!r}:\n"
+        "            signal.raise_signal(signal.SIGINT)\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from sluice.cli.__main__ import main\n"
+        "main()"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", interrupt, "run", "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stderr) == (130, "interrupted\n")
+
+
 def test_command_without_its_terminal_ends_with_the_status_of_the_signal(
     silent: socket.socket,
 ) -> None:
