@@ -13,7 +13,7 @@ from sluice.contracts.common.key_values import json_or_text
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.templates.matching import bind
-from sluice.contracts.templates.parameters import findings, fits
+from sluice.contracts.templates.parameters import describe, findings, fits
 from sluice.contracts.templates.plan import Plan
 from sluice.text.visible_text import quoted
 
@@ -57,10 +57,7 @@ class ParameterInput:
         bound, _ = bind(plan, subject.facts)
         brought = {name: _some_dataset(plan.parameters[name].type) for name in files}
         odd = {name: value for name, value in values.items() if not_finite(value) is not None}
-        wrong = [
-            Finding(message=f"parameter {quoted(name)}: {_no_json(value)}")
-            for name, value in odd.items()
-        ]
+        wrong = [Finding(message=_not_a_number(plan, name, value)) for name, value in odd.items()]
         if wrong := [*wrong, *findings(plan, {**bound, **values, **brought})]:
             raise Unprocessable("the parameters do not fit the workflow", findings=wrong)
         if broken := unmet(plan, subject, {**bound, **values}):
@@ -177,7 +174,21 @@ def key_texts(texts: Sequence[str], *, option: str) -> dict[str, str]:
     return pairs
 
 
-def _no_json(value: Any) -> str:
+def _not_a_number(plan: Plan, name: str, value: Any) -> str:
+    """Return what is wrong with a parameter that has a number outside JSON."""
+    parameter = plan.parameters.get(name)
+    if parameter is None or fits("text", parameter.type):
+        return f"parameter {quoted(name)}: {_no_json(value)}"
+    return (
+        f"parameter {quoted(name)} ({describe(parameter.type)}): {_shown(value)} is not accepted as"
+        " a number: give a finite number"
+    )
+
+
+def _shown(value: Any) -> str:
     number = not_finite(value)
-    shown = "" if number is None else shown_number(number)
-    return f"JSON has no number such as {shown}: give a text, in quotes ('key=\"…\"')"
+    return "" if number is None else shown_number(number)
+
+
+def _no_json(value: Any) -> str:
+    return f"JSON has no number such as {_shown(value)}: give a text, in quotes ('key=\"…\"')"
