@@ -1,6 +1,6 @@
 """Values of ``--param`` and ``--meta``: ``key=value``, as JSON if possible and else as text."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from sluice.contracts.common.key_values import json_or_text
 from sluice.contracts.common.problems import Finding, Unprocessable
 from sluice.contracts.templates.chain_requirements import DatasetFacts, requires_text, unmet
 from sluice.contracts.templates.matching import bind
-from sluice.contracts.templates.parameters import describe, findings, fits
+from sluice.contracts.templates.parameters import describe, findings, fits, unknown_fields
 from sluice.contracts.templates.plan import Plan
 from sluice.text.visible_text import quoted
 
@@ -58,7 +58,8 @@ class ParameterInput:
         brought = {name: _some_dataset(plan.parameters[name].type) for name in files}
         odd = {name: value for name, value in values.items() if not_finite(value) is not None}
         wrong = [Finding(message=_not_a_number(plan, name, value)) for name, value in odd.items()]
-        if wrong := [*wrong, *findings(plan, {**bound, **values, **brought})]:
+        wrong += findings(plan, {**bound, **values, **brought})
+        if wrong := wrong or _unknown_fields(plan, values):
             raise Unprocessable("the parameters do not fit the workflow", findings=wrong)
         if broken := unmet(plan, subject, {**bound, **values}):
             found = [Finding(message=requires_text([rule])) for rule in broken]
@@ -91,6 +92,14 @@ class ParameterInput:
         if value is None or parameter is None or text is None or fits(value, parameter.type):
             return value
         return text if fits(text, parameter.type) else value
+
+
+def _unknown_fields(plan: Plan, values: Mapping[str, Any]) -> list[Finding]:
+    return [
+        Finding(message=f"parameter {quoted(name)}: {sentence}")
+        for name, value in values.items()
+        for sentence in unknown_fields(value, plan.parameters[name].type)
+    ]
 
 
 def _some_dataset(kind: Any) -> dict[str, str]:

@@ -43,8 +43,9 @@ def findings(plan: Plan, given: Mapping[str, Any]) -> list[Finding]:
             if trouble := _files_trouble(given[name], asset=name in plan.assets):
                 wrong.append(Finding(message=f"parameter {quoted(name)} {trouble}"))
         elif not fits(given[name], parameter.type):
-            wanted = f"must be {describe(parameter.type)}, not {quoted(given[name])}"
-            wrong.append(Finding(message=f"parameter {quoted(name)} {wanted}"))
+            wrong.append(
+                Finding(message=f"parameter {quoted(name)}{_misfit(given[name], parameter.type)}")
+            )
         elif name in plan.file_parameters and (
             trouble := _file_trouble(given[name], str(parameter.type))
         ):
@@ -178,6 +179,75 @@ def fits(value: Any, kind: Any) -> bool:
         case str() if kind in _BASIC:
             fine = _BASIC[kind](value)
     return fine
+
+
+def _misfit(value: Any, kind: Any) -> str:
+    """Return what to say of a value that does not fit its type, with the field of a record."""
+    place, wanted, found = _innermost_misfit(value, kind)
+    if "." not in place:
+        return f" must be {describe(kind)}, not {quoted(value)}"
+    field = f": field {quoted(place.removeprefix('.'))}"
+    if found is None:
+        return f"{field} ({describe(wanted)}) is required and has no value"
+    return f"{field} must be {describe(wanted)}, not {quoted(found)}"
+
+
+def _innermost_misfit(value: Any, kind: Any) -> tuple[str, Any, Any]:
+    """Return the place, type and value of the innermost part that does not fit.
+
+    The place consists of fields (``.a``) and numbers of list items (``[0]``).
+    """
+    for place, part, inner in _parts(value, kind):
+        if not fits(part, inner):
+            below, wanted, found = _innermost_misfit(part, inner)
+            return place + below, wanted, found
+    return "", kind, value
+
+
+def unknown_fields(value: Any, kind: Any, place: str = "") -> list[str]:
+    """Return a sentence for each field of the value that its record type does not have.
+
+    Args:
+        value: The value, which fits the type.
+        kind: The CWL type.
+        place: The place of the value in a parameter.
+    """
+    match kind:
+        case list():
+            found = [unknown_fields(value, each, place) for each in kind if fits(value, each)]
+            return min(found, key=len, default=[])
+        case {"type": "record", "fields": _, **_others} if isinstance(value, dict):
+            known = dict(_fields(kind))
+            wrong = [
+                f"field {quoted(f'{place}.{name}'.removeprefix('.'))} is unknown"
+                f"{did_you_mean(name, known)}; it is {describe(kind)}"
+                for name in value
+                if name not in known
+            ]
+        case {"type": dict() | list() as inner}:
+            return unknown_fields(value, inner, place)
+        case _:
+            wrong = []
+    for below, part, inner in _parts(value, kind):
+        wrong += unknown_fields(part, inner, place + below)
+    return wrong
+
+
+def _parts(value: Any, kind: Any) -> list[tuple[str, Any, Any]]:
+    """Return the place, value and type of each field or item that the type describes."""
+    match kind:
+        case list():
+            others = [each for each in kind if each != "null"]
+            return _parts(value, others[0]) if len(others) == 1 else []
+        case {"type": "array", "items": items} if isinstance(value, list):
+            return [(f"[{number}]", item, items) for number, item in enumerate(value)]
+        case {"type": "record", **record} if isinstance(value, dict):
+            return [(f".{name}", value.get(name), field) for name, field in _fields(record)]
+        case {"type": "array" | "record" | "enum"}:
+            return []
+        case {"type": inner}:
+            return _parts(value, inner)
+    return []
 
 
 def _fields(record: Mapping[Any, Any]) -> list[tuple[str, Any]]:

@@ -101,6 +101,25 @@ def test_parameter_that_does_not_fit_is_refused_with_the_valid_parameters(
     assert [finding.message for finding in refusal.value.findings] == [reason]
 
 
+def test_unknown_field_of_a_record_is_refused() -> None:
+    record = {"type": "record", "fields": [{"name": "width", "type": "int"}]}
+    kind = ["null", {"type": "array", "items": record}, {"type": record}]
+    boxes = plan(step("only"), outputs=[("only", "out")], parameters={"box": Parameter(type=kind)})
+    fit = partial(ParameterInput.fitting, plan=boxes, subject=NO_DATASET, files=())
+    for value in ('{"width": 1}', '[{"width": 1}]', "null"):
+        assert fit(read_parameters([f"box={value}"])) == {"box": json.loads(value)}
+    for value, place in (
+        ('{"width": 1, "widht": 2}', "widht"),
+        ('[{"width": 1, "widht": 2}]', "[0].widht"),
+    ):
+        with pytest.raises(Unprocessable) as refusal:
+            fit(read_parameters([f"box={value}"]))
+        assert [finding.message for finding in refusal.value.findings] == [
+            f"parameter 'box': field '{place}' is unknown (did you mean 'width'?); it is a record"
+            " of width (int)"
+        ]
+
+
 def test_parameter_missing_from_the_metadata_is_reported() -> None:
     with pytest.raises(Unprocessable) as refusal:
         fitted_values(facts={"number_of": 7})

@@ -49,6 +49,24 @@ def test_value_fits_a_cwl_type(kind: Any, good: list[Any], bad: list[Any]) -> No
     assert [value for value in bad if fits(value, kind)] == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "value", "said"),
+    [
+        (RECORD, {"a": "x"}, ": field 'a' must be int, not 'x'"),
+        (["null", RECORD_AS_LIST], {"a": 1, "b": 2}, ": field 'b' must be string?, not 2"),
+        (RECORD, {"b": "x"}, ": field 'a' (int) is required and has no value"),
+        ({"type": "array", "items": RECORD}, [{"a": 1}, {"a": 2.5}],
+         ": field '[1].a' must be int, not 2.5"),
+        ({"type": "record", "fields": {"in": RECORD}}, {"in": {"a": "x"}},
+         ": field 'in.a' must be int, not 'x'"),
+        (RECORD, 3, " must be a record of a (int), b (string?), not 3"),
+    ],
+)  # fmt: skip
+def test_field_that_does_not_fit_is_named(kind: Any, value: Any, said: str) -> None:
+    only = plan(step("only"), outputs=[("only", "out")], parameters={"r": Parameter(type=kind)})
+    assert [finding.message for finding in findings(only, {"r": value})] == [f"parameter 'r'{said}"]
+
+
 def test_types_are_described_in_words() -> None:
     assert (
         describe(["null", {"type": "array", "items": ENUM}])
