@@ -18,7 +18,7 @@ _WORD = (
     r"\b(?:pierwsz(?:y|a|e|ego|ej|ych|ym)|drug(?:i|a|ie|iego|iej|ich|im)"
     r"|trzeci(?:a|ego|ej|e|ch|m)?|czwart(?:y|a|e|ego|ej|ych|ym)|ostatni(?:a|ego|ej|e|ch|m)?)\b"
 )
-_NUMERAL = r"\b(?:iv|i{1,3}|[1-4])(?:-?(?:sz[aey]|g[aio]|ci[aei]?|t[aey]))?\b\.?"
+_NUMERAL = r"\b(?:iv|i{1,3}|[1-4])(?:-?(?:sz[aey]|g[aio]|ci[aei]?|t[aey]))?\b(?:\\?\.)?"
 _DAY = "|".join(DAY_NAMES)
 _MORE = rf"(?:\s*(?:,|\bi\b|\boraz\b)\s*(?:{_DAY})\.?)*"
 _OF_MONTH = r"\s*(?:kazdego\s+)?(?:mies\w*|m-ca)"
@@ -28,16 +28,24 @@ def _ordinals(number: str) -> str:
     return rf"(?P<weeks>{number}(?:\s*(?:,|\bi\b|\boraz\b)\s*{number})*)\s*(?:{_DAY})\.?"
 
 
-#: A numeral needs *miesiąca*, because "i" also means "and".
+#: The letter "i" needs *miesiąca*, because it also means "and". Digits of a date are no numerals.
 _WEEKS = (
     re.compile(rf"{_ordinals(_WORD)}(?:{_MORE}{_OF_MONTH})?"),
     re.compile(rf"{_ordinals(_NUMERAL)}{_MORE}{_OF_MONTH}"),
+    re.compile(rf"(?<!\d[.:/-])(?<!\d[.:/-]\s)(?!i\b){_ordinals(_NUMERAL)}(?:{_MORE}{_OF_MONTH})?"),
 )
+#: A capital "I" before a day, with the word or sign before it.
+_CAPITAL = re.compile(
+    r"(?P<before>[^\W\d_]+\.?|\d|[^\w\s]|^)\s*\bI(?=(?:\.|-[a-z]{1,3}\b)?"
+    r"(?:\s*(?:,|\bi\b|\boraz\b)\s*[IV]{1,3}\b\.?)*\s*(?P<day>[^\W\d_]+))"
+)
+#: Words before a numeral, even in a text of capitals alone.
+_BEFORE_NUMERAL = re.compile(r"w|we|kazd\w+|i|oraz|takze|tylko")
 _NUMBER = re.compile(r"(?:^|(?:,|\bi\b|\boraz\b)\s*)(iv|i{1,3}|[1-4])\b")
 #: Words before ordinals that name no week of the month: exceptions, and *co druga niedziela*.
 _NOT_BEFORE = re.compile(r"(?:oprocz|\bprocz|\bpoza|wyjatkiem|wyjawszy)\s+(?:\w+\s+)?$|\bco\s+$")
 #: Sundays of a season of the church, such as *pierwsza niedziela Adwentu*.
-_OF_SEASON = re.compile(r"\s*(?:adwent|wielki|wielkanoc|po\s)")
+_OF_SEASON = re.compile(r"\s*(?:adwent|wielki|wielkanoc|zwykl|po\s)")
 #: Words after an hour that belong to it.
 _NOTE = re.compile(r"[.,]?\s*\([^()\n]{0,120}\)|\s*[-–—]\s*[^,;.(\d]*")
 _NEXT = re.compile(r"[,;|(]|\.\s")
@@ -51,7 +59,7 @@ def weeks_at(text: str, start: int) -> str:
     first = max(0, start - _AROUND)
     begin = max(text.rfind("\n", first, start) + 1, first)
     line = text[begin : start + _AROUND].split("\n", 1)[0]
-    labels, note = _words_beside(in_place(line), list(hour_spans(line)), start - begin)
+    labels, note = _words_beside(_with_numerals(line), list(hour_spans(line)), start - begin)
     if (found := _weeks_in(note)) is not None:
         return found
     for label in labels:
@@ -60,9 +68,25 @@ def weeks_at(text: str, start: int) -> str:
     for above in reversed(text[first:begin].split("\n")[:-1][-_ABOVE:]):
         if any(hour_spans(above)):
             return ""
-        if (found := _weeks_in(in_place(above))) is not None:
+        if (found := _weeks_in(_with_numerals(above))) is not None:
             return found
     return ""
+
+
+def _with_numerals(text: str) -> str:
+    """Return a folded text with ``1`` for the Roman numeral in *I piątek*, at equal positions."""
+    return in_place(_CAPITAL.sub(_as_numeral, text))
+
+
+def _as_numeral(found: re.Match[str]) -> str:
+    """Return a capital "I" as ``1``, or unchanged where it means "and"."""
+    before, day = in_place(found["before"]), found["day"]
+    is_word = before[:1].isalpha()
+    if (is_word and days_in(before) != UNKNOWN) or re.match(_DAY, in_place(day)) is None:
+        return found[0]
+    if day.isupper() and (before.isdigit() or (is_word and not _BEFORE_NUMERAL.fullmatch(before))):
+        return found[0]
+    return f"{found[0][:-1]}1"
 
 
 def _words_beside(line: str, spans: list[tuple[int, int]], start: int) -> tuple[list[str], str]:
