@@ -63,6 +63,14 @@ def test_words_after_an_hour_belong_to_it_in_a_list(text: str, expected: str) ->
         ("Dni powszednie: 7:00 i 18:00, spowiedź 17:00, 17:30", "7:00! 18:00! 17:00 17:30"),
         ("Niedziela: 8:00, 12:00 oraz nieszpory 17:30", "8:00! 12:00! 17:30"),
         ("Niedziela 8:00, 18:00. Nieszpory 17:30", "8:00! 18:00! 17:30"),
+        ("Gorzkie Żale 17:15, 18:00", "17:15 18:00"),
+        ("Niedziela: 8:00 Suma, Gorzkie Żale 17:15, 18:00", "8:00! 17:15 18:00"),
+        (
+            "8:00, 10:00, Gorzkie Żale: 17:15, 18:00, Msza św. 19:00",
+            "8:00! 10:00! 17:15 18:00 19:00!",
+        ),
+        ("Gorzkie Żale 17:15 w kościele, 18:00 w kaplicy", "17:15 18:00"),
+        ("Gorzkie Żale 17:15, 18:00 Msza św.", "17:15 18:00!"),
     ],
 )
 def test_words_before_an_hour_belong_to_it_in_a_list(text: str, expected: str) -> None:
