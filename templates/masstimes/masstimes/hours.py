@@ -17,6 +17,13 @@ _MINUTES = (
     r"|,(?:00|15|30|45)|[-\ \xa0](?:00|15|30|45)(?!\ ?\d)|[–‒](?:00|30|45)"
 )
 _HOUR = r"(?:0?[6-9]|1\d|2[0-2])"
+#: Units, with or without minutes: ``8h``, ``12h30``, ``12 h 30``, ``8 Uhr``. Not ``8h/day``.
+_UNIT = (
+    r"(?:h[0-5]\d|[\ \xa0]?(?:h|uhr)(?:[\ \xa0](?:00|15|30|45)(?![\ \xa0]?(?:h|uhr)))?)"
+    r"(?![^\W_])(?!\s?/)"
+)
+#: An hour before 6 needs minutes that are no month, so that ``5.12`` is a date.
+_EARLY = rf"0?5(?::[0-5]\d|h[0-5]\d(?![^\W_])|\.(?:00|15|30|45)|[{_RAISED[:6]}][{_RAISED}])"
 _BARE = r"(?:[6-9]|1\d|2[0-2])"
 #: Stems of the words for the hours from 6 on. A word ends in ``a`` or ``ej``.
 _WORDS = (
@@ -33,14 +40,16 @@ _ENDING = r"(?:t?ej|ta|m(?:a|ej)|sz(?:a|ej)|(?:na)?st(?:a|ej))"
 #: The end of an hour. A date or a longer number would continue.
 _END = r"(?!\d)(?![.:]\d)"
 _CANDIDATE = re.compile(
-    rf"(?<!\d)(?<!\d[.:])(?<![^\W\d_]-)(?P<full>{_HOUR}(?:{_MINUTES})){_END}"
+    rf"(?<!\d)(?<!\d[.:])(?<![^\W\d_]-)(?P<full>{_HOUR}(?:{_MINUTES}|{_UNIT})|{_EARLY}){_END}"
     rf"|(?:(?<![^,;(\s])|(?<=godz\.))(?P<bare>{_BARE})(?:(?![^,);\s])|(?=-{_ENDING}\b))"
     rf"|(?:\bo|godz\.|godzin\w{{0,2}}|\bi|,|oraz)\s(?P<stop>{_BARE})(?=\.(?:\s|$))"
     rf"|(?:\bo|godz\.|godzini?e?|\bi|,|oraz)\s+(?P<word>{_WORD})\b",
     re.IGNORECASE,
 )
 _DIGITS = str.maketrans(f"{_RAISED}oO°ºᵒ", "0123456789" + "0" * 5)
-_WRITTEN = re.compile(rf"({_HOUR})(?:{_MINUTES})|({_BARE}|0[6-9])", re.IGNORECASE)
+_WRITTEN = re.compile(
+    rf"({_HOUR})(?:{_MINUTES}|{_UNIT})|(?={_EARLY}$)(0?5).*|({_BARE}|0[6-9])", re.IGNORECASE
+)
 
 #: The length of a context to each side in characters.
 AROUND = 150
@@ -83,23 +92,28 @@ def candidates(text: str, *, around: int = AROUND) -> Iterator[Candidate]:
         yield Candidate(text[start:end], text[begin : end + around], start - begin, end - begin)
 
 
-def has_minutes(hour: str) -> bool:
-    """Return whether an hour has minutes, as ``7:00`` and ``7⁰⁰``, but not ``7``."""
-    return len(hour) > 2 and not hour.isalpha()
+def is_explicit(hour: str) -> bool:
+    """Return whether an hour has minutes or a unit, as ``7:00`` and ``7h``, but not ``7``."""
+    return (len(hour) > 2 or has_unit(hour)) and not hour.isalpha()
+
+
+def has_unit(hour: str) -> bool:
+    """Return whether an hour has a unit, as ``7h``, ``7h30`` and ``7 Uhr``."""
+    return "h" in hour.lower() and not hour.isalpha()
 
 
 def clock(hour: str) -> str:
     """Return ``07:00`` for ``7``, ``7.oo``, ``7⁰⁰``, ``siódmej`` and the like.
 
     Raises:
-        ValueError: It is no hour from 6 to 22.
+        ValueError: It is no hour from 5:00 to 22:59.
     """
     if hour.isalpha():
         stem = folded(hour).removesuffix("ej").removesuffix("a")
         if stem in _WORDS:
             return f"{_WORDS.index(stem) + 6:02}:00"
     elif (found := _WRITTEN.fullmatch(hour)) is not None:
-        full = found[1] or found[2]
+        full = found[1] or found[2] or found[3]
         minutes = re.sub(r"\D", "", hour[len(full) :].translate(_DIGITS))
         return f"{int(full):02}:{minutes or '00'}"
-    raise ValueError(f"{quoted(hour)} is no hour from 6 to 22")
+    raise ValueError(f"{quoted(hour)} is no hour from 5:00 to 22:59")

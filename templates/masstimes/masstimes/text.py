@@ -6,7 +6,7 @@ import re
 
 import html2text
 
-from masstimes.hours import has_minutes, hour_spans
+from masstimes.hours import hour_spans, is_explicit
 from masstimes.spending import at_most
 
 #: The text before each cell of a table.
@@ -53,7 +53,7 @@ class _Text(html2text.HTML2Text):
 
     def _show_times(self, alt: str) -> None:
         """Write the text of an image with words and times, such as a scanned table."""
-        if _WORD.search(alt) and any(has_minutes(alt[start:end]) for start, end in hour_spans(alt)):
+        if _WORD.search(alt) and any(is_explicit(alt[start:end]) for start, end in hour_spans(alt)):
             self.p()
             self.o(alt)
             self.p()

@@ -8,6 +8,9 @@ def hours(text: str) -> list[str]:
     return [each.hour for each in candidates(text)]
 
 
+HOURS_WITH_UNITS = ["8 h 30", "9 h", "15 h", "18 Uhr", "19Uhr", "20 Uhr 15"]
+
+
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
@@ -19,7 +22,12 @@ def hours(text: str) -> list[str]:
         ("(7 )", ["7"]),
         ("( 7)", ["7"]),
         ("niedziela 6.oo, 07:30, 22:59", ["6.oo", "07:30", "22:59"]),
-        ("5:59, 23:00, 24, 5, 25.12, 1 maja, 7:60", []),
+        ("23:00, 24, 5, 25.12, 1 maja, 7:60", []),
+        ("5:30, 05:59, 5.30, 5³⁰ i 5h15", ["5:30", "05:59", "5.30", "5³⁰", "5h15"]),
+        ("4:59, 5.12, 5.06.2023, 5,30, 15:5:30, 5-30, 5 30, o 5", []),
+        ("8h, 12h30, 9H i 18 h", ["8h", "12h30", "9H", "18 h"]),
+        ("8 h 30, 9 h 15 h, 18 Uhr, 19Uhr, 20 Uhr 15", HOURS_WITH_UNITS),
+        ("24h, 8h/dzień, 8ha, 12h30min, 5h, 118h, 8h305, 500 600 700 h", []),
         ("17:00", ["17:00"]),
         ("117:00 17:001 a7 7a 7-8 7/8", []),
         ("9.30. 9.30", ["9.30", "9.30"]),
@@ -64,13 +72,22 @@ def test_context_contains_the_time_at_its_position() -> None:
         ("ósmej", "08:00"),
         ("9–00", "09:00"),
         ("8‒30", "08:30"),
+        ("8h", "08:00"),
+        ("12h30", "12:30"),
+        ("12 h 30", "12:30"),
+        ("8 Uhr", "08:00"),
+        ("5:30", "05:30"),
+        ("05.45", "05:45"),
+        ("5⁰⁰", "05:00"),
     ],
 )
 def test_times_are_normalized(hour: str, expected: str) -> None:
     assert clock(hour) == expected
 
 
-@pytest.mark.parametrize("hour", ["5", "23:00", "7:61", "", "rano", "piątej", "700"])
+@pytest.mark.parametrize(
+    "hour", ["5", "4:30", "5.12", "23:00", "7:61", "", "rano", "piątej", "700"]
+)
 def test_invalid_time_is_refused(hour: str) -> None:
-    with pytest.raises(ValueError, match="is no hour from 6 to 22"):
+    with pytest.raises(ValueError, match="is no hour from 5:00 to 22:59"):
         clock(hour)

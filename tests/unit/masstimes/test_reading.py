@@ -78,6 +78,22 @@ def test_words_before_an_hour_belong_to_it_in_a_list(text: str, expected: str) -
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Niedziela: 8h, 10h30, 18 h", "8:00! 10:30! 18:00!"),
+        ("Niedziela: 5:30, 7:00", "5:30! 7:00!"),
+        ("Msza św. w języku niemieckim: niedziela 8 Uhr", "8:00!"),
+        ("8h Msza św., 17h30 Nieszpory", "8:00! 17:30"),
+        ("Adoracja trwa 8h, Msza św. 18h", "18:00!"),
+        ("Niedziela: 10h dziennie", ""),
+        ("Ef 5:30", ""),
+    ],
+)
+def test_times_with_units_and_before_six_are_read(text: str, expected: str) -> None:
+    assert purposes(text) == expected
+
+
+@pytest.mark.parametrize(
     ("season", "months"),
     [
         ("od 1 maja do 30 września", "5-9"),

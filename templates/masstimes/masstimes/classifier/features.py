@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from masstimes.folding import folded
-from masstimes.hours import clock, has_minutes, hour_spans
+from masstimes.hours import clock, hour_spans, is_explicit
 from masstimes.reading.lines import reading_at
 
 #: Tokens for the marked hour, any other time, and the end of a line.
@@ -51,7 +51,7 @@ def _with_plain_times(text: str) -> str:
     """Return the text with all its times as ``7:00``, however the page writes them."""
     parts, last = [], 0
     for start, end in hour_spans(text):
-        if has_minutes(text[start:end]):
+        if is_explicit(text[start:end]):
             parts += [text[last:start], clock(text[start:end]).removeprefix("0")]
             last = end
     return "".join([*parts, text[last:]])

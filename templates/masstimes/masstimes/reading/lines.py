@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from masstimes.hours import clock, has_minutes, hour_spans
+from masstimes.hours import clock, has_unit, hour_spans, is_explicit
 from masstimes.reading.days import (
     DAILY,
     UNKNOWN,
@@ -56,6 +56,11 @@ _BEFORE_BARE = re.compile(r"(?:\bg(?:odz\w*)?\.?|\bo|\bi|\boraz|[,;:(]|\d|^)\s*$
 _AFTER_BARE = re.compile(
     r"^\s*(?:$|[,;.)(\d]|i\s|oraz\s|[-–]\s|-[a-z]{2,5}\b|w\s|msz|rano\b|wiecz|po\s+pol)"
 )
+#: Words beside a number of hours, as in "trwa 8h" and "8h dziennie".
+_BEFORE_DURATION = re.compile(
+    r"\b(?:przez|trwa\w*|co|ponad|okolo|ok\.?|za|lacznie|razem|maks\w*\.?|min\.?|po)\s*$"
+)
+_AFTER_DURATION = re.compile(r"\s*(?:dzien|tygodn|miesiecz|lekc|na\s+(?:dob|dzien|tyd))")
 _NONE = re.compile(
     r"\bnie\s+ma\b|\bbrak\b|nie\s+odprawi\w+|nie\s+jest\s+odprawi\w+|\bbez\s+msz"
     r"|\ba\s+nie\b|\bzamiast\b"
@@ -135,12 +140,16 @@ def readings(text: str, *, topic: Topic | None = None) -> list[Reading]:
 
 
 def _is_hour(line: str, begin: int, end: int) -> bool:
-    """Return whether a number is an hour, by the words beside it, and no verse or anniversary."""
+    """Return whether a number is an hour, by the words beside it."""
     before, after = line[max(0, begin - _NEAR) : begin], line[end : end + _NEAR]
     near = in_place(before + line[begin:end] + after)
     if _VERSE.search(in_place(before)) or is_in_dates(near, len(before)):
         return False
-    if has_minutes(line[begin:end]):
+    if has_unit(line[begin:end]) and (
+        _BEFORE_DURATION.search(in_place(before)) or _AFTER_DURATION.match(in_place(after))
+    ):
+        return False
+    if is_explicit(line[begin:end]):
         return True
     if _WORD.search(before) is None and _WORD.search(after) is not None:
         return False  # "12 rocznica"
