@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bench.chain_run import carry_template
+from sluice.cli.transfer.output_folder import reserved_folder
 from sluice.cli.watch.wait_reasons import StepNeverFits
 from sluice.contracts.common.states import ChainState
 from sluice.contracts.templates.templates import NewTemplate
@@ -367,6 +368,12 @@ def test_run_checks_its_output_folder_before_it_starts(tmp_path: Path) -> None:
             "run", str(workflow), "-i", *texts, "--out", str(folder), "--home", str(home), code=1
         )
         assert why in refused.stderr
+    other = tmp_path / "other"
+    with reserved_folder(other, empty=True):
+        refused = sluice(
+            "run", str(workflow), "-i", *texts, "--out", str(other), "--home", str(home), code=1
+        )
+    assert f"--out {other}: another command" in refused.stderr
     assert not home.exists()
 
 
