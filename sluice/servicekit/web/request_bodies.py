@@ -17,11 +17,13 @@ class NoRoom(Exception):
 class RequestBody:
     """A request's body in memory.
 
+    ``most`` is its maximum size in bytes.
     ``arriving`` is the timeout of the wait for the rest of it; None once it is complete.
     ``dismissed`` means that it has to be dropped.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int) -> None:
+        self.most = most
         self.size = 0
         self.arriving: asyncio.Timeout | None = None
         self.dismissed = False

@@ -70,7 +70,7 @@ class Guard:
         headers = dict[bytes, list[bytes]]()
         for name, value in scope["headers"]:
             headers.setdefault(name, []).append(value)
-        body, held = bytearray(), RequestBody()
+        body, held = bytearray(), RequestBody(self._limits.body_at(scope["path"]))
         try:
             self._check_host(headers.get(b"host", []), scope)
             _check_origin(scope)
@@ -127,8 +127,8 @@ class Guard:
 
         A slow client keeps no thread busy, and an oversized body is never stored.
         """
-        if announced and (not announced[0].isdigit() or int(announced[0]) > self._limits.body):
-            raise self._too_large()
+        if announced and (not announced[0].isdigit() or int(announced[0]) > held.most):
+            raise self._too_large(held)
         try:
             async with asyncio.timeout(self._limits.body_seconds) as held.arriving:
                 while await self._read_part(receive, body, held):
@@ -139,11 +139,9 @@ class Guard:
             held.arriving = None
         if held.dismissed:
             raise self._no_room()
-        if (
-            body.count(b",") + body.count(b"[") + body.count(b"{")
-            > self._limits.body // BYTES_A_VALUE
-        ):
-            raise self._too_large(values=True)
+        values = body.count(b",") + body.count(b"[") + body.count(b"{")
+        if values > held.most // BYTES_A_VALUE:
+            raise self._too_large(held, values=True)
 
     async def _read_part(self, receive: Receive, body: bytearray, held: RequestBody) -> bool:
         """Read the next part of a body and return whether there is more.
@@ -155,8 +153,8 @@ class Guard:
         if message["type"] != "http.request":
             raise _ClientDisconnected
         body += message.get("body", b"")
-        if len(body) > self._limits.body:
-            raise self._too_large()
+        if len(body) > held.most:
+            raise self._too_large(held)
         self._room.take(held, len(body))
         return bool(message.get("more_body", False))
 
@@ -175,11 +173,14 @@ class Guard:
         )
         return _RequestRefused(408, "too-slow", "The request came too slowly", detail)
 
-    def _too_large(self, *, values: bool = False) -> _RequestRefused:
-        most = self._limits.body
-        what = f"{most // BYTES_A_VALUE} values" if values else f"{most} bytes"
+    def _too_large(self, body: RequestBody, *, values: bool = False) -> _RequestRefused:
+        what = f"{body.most // BYTES_A_VALUE} values" if values else f"{body.most} bytes"
         setting = f"{self._limits.settings}LARGEST_BODY"
-        sentence = f"a request has at most {what} ({setting}): send it in parts"
+        sentence = (
+            f"a request to this path has at most {what}"
+            if body.most < self._limits.body
+            else f"a request has at most {what} ({setting}): send it in parts"
+        )
         return _RequestRefused(413, "too-large", "Too large", sentence, read=values)
 
 

@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from sluice.servicekit.web.request_limits import MAX_REGISTRATION, Limits
 from tests.attacks.requests.large_uploads import REFUSED, TAKEN
+from tests.attacks.requests.test_requests import head, sent, served
 
 #: MiB that an upload may take in addition to the libraries. Without checks, most of these uploads
 #: took a gigabyte or never ended.
@@ -82,3 +84,14 @@ def test_long_valid_upload_is_accepted(carried: FinishedChain, case: str) -> Non
     assert found["steps"] >= 1
     assert isinstance(found["grown"], int)
     assert found["grown"] < MOST
+
+
+async def test_large_registration_of_a_pilot_is_refused_before_it_is_complete() -> None:
+    data = head("POST", content_length=str(MAX_REGISTRATION + 1)) + b"x"
+    other = head("POST", content_length="1", connection="close") + b"x"
+    async with served(Limits()) as port:
+        for path in (b"/api/v1/pilots", b"/services/wms/api/v1/pilots"):
+            status, problem = await sent(port, data.replace(b" / ", b" %b " % path))
+            assert status == 413
+            assert f"at most {MAX_REGISTRATION} bytes" in problem["detail"]
+            assert await sent(port, other.replace(b" / ", b" %b " % path)) == (200, {"size": 1})
