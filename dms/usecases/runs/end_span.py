@@ -5,9 +5,8 @@ from typing import Any
 
 from dms.db.periods import SpanT, SpanTable, lock_span, set_end
 from dms.domain.errors import require_order
-from sluice.contracts.access.access import Role
-from sluice.contracts.common.problems import Forbidden, NotFound
-from sluice.servicekit.access.delegation import person_asking
+from dms.usecases.runs.require_owner import require_owner
+from sluice.contracts.common.problems import NotFound
 from sluice.servicekit.database import Database
 from sluice.text.visible_text import quoted
 
@@ -36,20 +35,6 @@ async def end_span(
         if found is None:
             fields: dict[str, Any] = {spans.noun: key}
             raise NotFound(f"{label} is not registered", **fields)
-        _require_may_end(label, found.owner)
+        require_owner(found.owner, action=f"{label} can be ended")
         require_order(label, found.span.started_at, ended_at)
         return await set_end(transaction.connection, spans, key, ended_at)
-
-
-def _require_may_end(label: str, owner: str | None) -> None:
-    by = person_asking()
-    if by is None or by.role.includes(Role.SHIFT) or by.name == owner:
-        return
-    may = (
-        f"people with the role {Role.SHIFT}"
-        if owner is None
-        else f"{owner} or the role {Role.SHIFT}"
-    )
-    raise Forbidden(
-        f"{label} can be ended by {may} only: you are {by.name}, with the role {by.role}"
-    )

@@ -15,6 +15,7 @@ from dms.db.periods import (
 )
 from dms.domain.differences import require_same_request
 from dms.domain.errors import require_order
+from dms.usecases.runs.require_owner import require_owner
 from sluice.contracts.common.problems import NotFound
 from sluice.contracts.data.datasets import Registered
 from sluice.contracts.data.runs import NewFrame, NewPeriod, NewRun, Period, Run
@@ -78,15 +79,20 @@ def _comparable(
 async def register_frames(database: Database, run: int, frames: Sequence[NewFrame]) -> Registered:
     """Register the new frames of a run.
 
+    Whoever registered the run may do so, and people with the role *shift*.
+
     Raises:
         NotFound: The run is not registered.
+        Forbidden: Somebody else registered the run.
         Conflict: A frame is registered differently.
         UnknownFrameFile: The file of a frame is not registered.
     """
     async with database.transaction() as transaction:
         connection = transaction.connection
-        if await lock_span(connection, RUNS, run) is None:
+        found = await lock_span(connection, RUNS, run)
+        if found is None:
             raise NotFound(f"run {run} is not registered", run=run)
+        require_owner(found.owner, action=f"frames can be added to run {run}")
         new = await insert_frames(connection, run, frames)
         registered = await frames_numbered(connection, run, [frame.number for frame in frames])
         for frame in frames:

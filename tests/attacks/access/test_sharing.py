@@ -347,6 +347,21 @@ def test_submitter_can_change_and_delete_only_own_objects(grouped: LiveSystem) -
             assert answer.is_success or answer.status_code == 409, (path, answer.text)
 
 
+def test_submitter_can_neither_end_nor_extend_a_run_of_another_person(grouped: LiveSystem) -> None:
+    anna, bert = (member(grouped, group, role=Role.SUBMITTER) for group in ("delta", "beta"))
+    got(anna.ask("POST", "/api/v1/periods", json={"name": "annas"}))
+    got(anna.ask("POST", "/api/v1/runs", json={"number": 4711, "period": "annas"}))
+    run, frames = "/api/v1/runs/4711", {"frames": [{"number": 1}]}
+    for refused in (
+        bert.ask("PATCH", run, json={"ended_at": None}),
+        bert.ask("POST", f"{run}/frames", json=frames),
+    ):
+        assert refused.status_code == 403, refused.text
+        assert f"by {anna.name} or the role shift only" in refused.text
+    assert got(bert.ask("GET", f"{run}/frames")) == []
+    assert got(anna.ask("POST", f"{run}/frames", json=frames))["new"] == 1
+
+
 def test_person_who_leaves_a_group_does_not_see_its_objects_any_more(
     grouped: LiveSystem, hers: Belongings
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from dms.db.periods import PERIODS, RUNS
 from dms.usecases.runs.end_span import end_span
-from dms.usecases.runs.register_run import register_period, register_run
+from dms.usecases.runs.register_run import register_frames, register_period, register_run
 from sluice.contracts.access.access import Role
 from sluice.contracts.common.problems import Conflict, Forbidden, NotFound, Unprocessable
 from sluice.contracts.data.datasets import NewDataset
@@ -124,6 +124,18 @@ async def test_period_and_run_may_be_ended_by_their_owner_and_the_shift(dms: Dms
     for end in ends(ended):
         with asking("cy", Role.SHIFT):
             assert (await end).ended_at == ended
+
+
+async def test_frames_may_be_added_by_the_owner_of_the_run_and_the_shift(dms: Dms) -> None:
+    with asking("anna"):
+        await register_period(dms.database, NewPeriod(name="2026"))
+        await register_run(dms.database, NewRun(number=7, period="2026"))
+        await register_frames(dms.database, 7, [NewFrame(number=1)])
+    with asking("bo"), pytest.raises(Forbidden, match="frames can be added to run 7 by anna or"):
+        await register_frames(dms.database, 7, [NewFrame(number=2)])
+    with asking("cy", Role.SHIFT):
+        await register_frames(dms.database, 7, [NewFrame(number=3)])
+    assert [frame.number for frame in await dms.client.frames(7)] == [1, 3]
 
 
 def asking(name: str, role: Role = Role.SUBMITTER) -> AbstractContextManager[None]:

@@ -1,0 +1,26 @@
+"""Check who may change a period or a run."""
+
+from sluice.contracts.access.access import Role
+from sluice.contracts.common.problems import Forbidden
+from sluice.servicekit.access.delegation import person_asking
+
+
+def require_owner(owner: str | None, *, action: str) -> None:
+    """Check that the person who asks registered the period or run, or has the role *shift*.
+
+    Args:
+        owner: Who registered it; None if that is not known.
+        action: What the person asks for, for the message, such as ``run 7 can be ended``.
+
+    Raises:
+        Forbidden: Somebody else registered it.
+    """
+    by = person_asking()
+    if by is None or by.role.includes(Role.SHIFT) or by.name == owner:
+        return
+    may = (
+        f"people with the role {Role.SHIFT}"
+        if owner is None
+        else f"{owner} or the role {Role.SHIFT}"
+    )
+    raise Forbidden(f"{action} by {may} only: you are {by.name}, with the role {by.role}")
