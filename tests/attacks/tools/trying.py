@@ -1,7 +1,6 @@
 """Carry out attacks by tools in jobs of a slot."""
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
@@ -18,7 +17,7 @@ from tests.attacks.tools import files, kernel, limits, network, next_job, proces
 from tests.attacks.tools.attack import SUCCEEDED, Attack, program
 from tests.attacks.tools.surroundings import Surroundings
 from tests.unit.pilot.attempts import run
-from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task, tool
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
 
@@ -131,7 +130,7 @@ def _task(attack: Attack, room: AttackedSlot, *, inside: bool) -> PilotTask:
     key = (inside, *values)
     if key not in room.tasks:
         process = tool(
-            [sys.executable, "-I", "-S", "-c", _START],
+            [TOOL_PYTHON, "-I", "-S", "-c", _START],
             arguments=["$(inputs.f.path)"],
             requirements={"EnvVarRequirement": {"envDef": values}},
         )

@@ -1,6 +1,5 @@
 """Run attempts at jobs in a real slot process, and read their results."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.job_inputs import JobInput
 from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
-from tests.unit.pilot.builders import job, tool
+from tests.unit.pilot.builders import TOOL_PYTHON, job, tool
 from tests.unit.pilot.slot_runner import Runner
 
 _next = iter(range(100, 10_000))
@@ -17,7 +16,7 @@ _next = iter(range(100, 10_000))
 def python(code: str, **fields: Any) -> dict[str, Any]:
     """Return a tool that runs Python code. ``sys.argv[1]`` is the path of the input."""
     return tool(
-        [sys.executable, "-c"], arguments=[code.replace("$(", "\\$("), "$(inputs.f.path)"], **fields
+        [TOOL_PYTHON, "-c"], arguments=[code.replace("$(", "\\$("), "$(inputs.f.path)"], **fields
     )
 
 

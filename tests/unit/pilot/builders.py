@@ -1,6 +1,8 @@
 """Build tasks, jobs and files for the tests of the pilot."""
 
 import hashlib
+import os
+import sys
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +16,10 @@ from sluice.contracts.jobs.needs import Resources
 from sluice.contracts.jobs.tasks import TaskOutput
 from sluice.contracts.pilots.pilots import JobToken, LeasedJob, PilotTask, StorageUrls
 from tests.task_fields import with_needs
+
+#: The interpreter of tools. Users of slots can start it also where root's home folder has the
+#: environment of the tests, which only root can enter.
+TOOL_PYTHON = os.path.realpath(sys.executable)
 
 
 def tool(command: list[str], **fields: Any) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,7 +17,7 @@ from sluice.contracts.jobs.needs import Needs, Resources
 from sluice.contracts.pilots.pilots import AttemptReport
 from tests.needs import ROOT_RIGHTS
 from tests.unit.pilot.attempts import failed, log_of, run
-from tests.unit.pilot.builders import input_file, task, tool
+from tests.unit.pilot.builders import TOOL_PYTHON, input_file, task, tool
 from tests.unit.pilot.runner.attempts.test_warm_tools import Jobs
 from tests.unit.pilot.runner.inner_workflow.test_workflows import around
 from tests.unit.pilot.slot_runner import Runner
@@ -298,7 +297,7 @@ def test_dynamic_loader_does_not_follow_the_environment_of_the_tool_as_root(
     place = root.parent
     place.chmod(0o777)
     traced = tool(
-        [sys.executable, "-I", "-S", "-c", "pass"],
+        [TOOL_PYTHON, "-I", "-S", "-c", "pass"],
         requirements={
             "EnvVarRequirement": {
                 "envDef": {"LD_DEBUG": "files", "LD_DEBUG_OUTPUT": f"{place}/trace"}

@@ -11,20 +11,21 @@ import pytest
 
 from pilot.domain.model import StopReason
 from pilot.runner.files.input_protection import MAX_COPIED
+from sluice import warm
 from sluice.contracts.common.states import AttemptOutcome, ErrorClass
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.needs import Resources, Warm
 from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import failed, log_of, run
-from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.builders import TOOL_PYTHON, input_file, job, task, tool
 from tests.unit.pilot.isolation import WAYS, slot_behind
 from tests.unit.pilot.slot_runner import Runner
 
-#: Runs the code in the input of each job. ``served`` has the arguments of all jobs so far.
-OBEYS = """
-import os, sys, time, signal, subprocess
-from sluice.warm import serve
+#: Runs the code in the input of each job. ``served`` has the arguments of all jobs so far. It
+#: contains the source of ``serve``, because slot users may not be able to read this checkout.
+OBEYS = f"""{Path(warm.__file__).read_text()}
+import time, subprocess
 served = []
 def work(seconds):
     end = time.monotonic() + seconds
@@ -76,7 +77,7 @@ class Jobs:
     def task(
         self, *, warm: Warm | None = None, resources: Resources | None = None, **fields: Any
     ) -> PilotTask:
-        executable = tool([sys.executable, "-c", OBEYS], arguments=["$(inputs.f.path)"], **fields)
+        executable = tool([TOOL_PYTHON, "-c", OBEYS], arguments=["$(inputs.f.path)"], **fields)
         return task(
             self.root,
             executable,
@@ -109,7 +110,7 @@ def jobs(server: Runner, tmp_path: Path) -> Iterator[Jobs]:
 
 
 def raw(jobs: Jobs, code: str, **resources: Any) -> PilotTask:
-    executable = tool([sys.executable, "-c", RAW, code])
+    executable = tool([TOOL_PYTHON, "-c", RAW, code])
     asked = Resources(**{"time_limit": 60, **resources})
     return task(jobs.root, executable, warm=Warm(kind="a"), resources=asked)
 

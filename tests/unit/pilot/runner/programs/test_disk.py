@@ -16,8 +16,9 @@ from tests.unit.pilot.runner.programs.other_programs import started
 
 _NOBODY = 65534
 _LOOKS = """
-import sys
+import os, sys
 from pilot.runner.programs.disk import folder_size
+os.setuid(int(sys.argv[2]))
 print(folder_size(sys.argv[1]))
 """
 
@@ -43,8 +44,8 @@ def test_folder_without_permissions_is_measured(folder: Path, mode: int) -> None
         os.chown(path, user, -1)
     closed.chmod(mode)
     done = subprocess.run(
-        [sys.executable, "-c", _LOOKS, folder],
-        user=user, cwd=Path.cwd(), capture_output=True, text=True, check=True,
+        [sys.executable, "-c", _LOOKS, folder, str(user)],
+        cwd=Path.cwd(), capture_output=True, text=True, check=True,
         env={"PYTHONPATH": str(Path.cwd())},
     )  # fmt: skip
     assert float(done.stdout) >= 4

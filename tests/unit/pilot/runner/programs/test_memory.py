@@ -8,7 +8,6 @@ import uuid
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -213,8 +212,11 @@ def test_slot_survives_a_tool_that_runs_out_of_memory(grouped: Runner, root: Pat
 
 #: Makes control groups as a pilot does, prints their folder, and waits.
 PILOT = """
-import sys
+import os, sys
 from pilot.isolation.node.memory_groups import find_memory_groups
+if len(sys.argv) > 2:
+    user = int(sys.argv[2])
+    os.setgroups([]), os.setgid(user), os.setuid(user)
 found = find_memory_groups(sys.argv[1])
 print("there is", found and found.groups.folder, flush=True)
 sys.stdin.read()
@@ -222,11 +224,14 @@ sys.stdin.read()
 
 
 @contextmanager
-def other_pilot(**options: Any) -> Iterator[tuple["subprocess.Popen[str]", str, str]]:
-    """Start another pilot, and yield its process, its messages and the folder of its groups."""
-    command = [sys.executable, "-c", PILOT, str(uuid.uuid4())]
+def other_pilot(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", str, str]]:
+    """Start another pilot, and yield its process, its messages and the folder of its groups.
+
+    The argument is the number of its user, if it is another one.
+    """
+    command = [sys.executable, "-c", PILOT, str(uuid.uuid4()), *arguments]
     with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout is not None
         said = ""
@@ -342,7 +347,7 @@ def test_groups_of_a_killed_pilot_are_removed_and_other_groups_are_kept() -> Non
 
 @pytest.mark.needs(ROOT_RIGHTS)
 def test_pilot_without_permission_to_make_groups_logs_the_reason() -> None:
-    with other_pilot(user=65534, group=65534, extra_groups=[], cwd=Path.cwd()) as (_, said, left):
+    with other_pilot("65534") as (_, said, left):
         assert left == "None"
         assert "memory.limits" in said
         assert "each process" in said
