@@ -175,7 +175,7 @@ def test_refused_option_starts_no_system(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "options",
     [
-        ["--validate", "--quiet"],
+        ["--validate", "--quiet", "--disable-color"],
         ["--print-targets"],
         ["--make-template"],
         ["--print-subgraph", "--target", "beside"],
@@ -195,7 +195,9 @@ def test_option_that_runs_nothing_needs_no_system(options: list[str], tmp_path: 
 
 def test_validation_checks_the_job_order_too(both: Run, tmp_path: Path) -> None:
     order = write(tmp_path, "order.json", {"word": 3})
-    require_same(both("--validate", "--no-warnings", _workflow(tmp_path), order), status=1)
+    require_same(
+        both("--validate", "--no-warnings", "--disable-color", _workflow(tmp_path), order), status=1
+    )
 
 
 def test_expression_of_the_next_step_has_all_fields_of_a_file(both: Run, tmp_path: Path) -> None:
