@@ -4,6 +4,7 @@ The guard stands at the network, so that services of one process call each other
 """
 
 import asyncio
+import re
 import socket
 from collections.abc import Collection
 
@@ -22,6 +23,8 @@ from sluice.text.visible_text import quoted
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 #: Addresses that mean all interfaces and are not names to send to.
 _ANY = frozenset({"0.0.0.0", "::", ""})  # noqa: S104 - compared with, not listened on
+#: A ``Host`` header: a name or an IPv4 address, or an IPv6 address in brackets, and a port.
+_HOST = re.compile(r"(?:\[(?P<address>[0-9a-f:.]+)\]|(?P<name>[\w.*-]+))(?::[0-9]{0,5})?", re.ASCII)
 #: A parsed value takes up to 200 bytes; the shortest, ``[],``, takes three bytes in a body.
 BYTES_A_VALUE = 16
 #: Seconds for which the rest of a refused body is read and dropped, so that the client reads the
@@ -110,7 +113,7 @@ class Guard:
         what = (
             f"{quoted(host)} is no name of this service"
             if host
-            else "the request does not say to which host it is sent"
+            else "the request has no valid Host header"
         )
         raise _RequestRefused(
             421,
@@ -192,11 +195,12 @@ def _check_origin(scope: Scope) -> None:
 
 
 def host_of(header: str) -> str:
-    """Return the name in a ``Host`` header without its port, or an empty string."""
-    host = header.strip().lower()
-    if host.startswith("["):
-        return host[1:].partition("]")[0]
-    return host.partition(":")[0].rstrip(".")
+    """Return the name in a ``Host`` header, or an empty string if it is malformed.
+
+    Source: RFC 9110, section 7.2.
+    """
+    found = _HOST.fullmatch(header.strip().lower())
+    return "" if found is None else found["address"] or found["name"].rstrip(".")
 
 
 def _address(scope: Scope) -> str:

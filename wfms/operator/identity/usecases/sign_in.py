@@ -52,7 +52,8 @@ class PasswordSignIn:
         self._database = database
         self._passwords = passwords
         self._tries = MovingWindowRateLimiter(MemoryStorage())
-        self._seen: TTLCache[tuple[str, str], bool] = TTLCache(_MAX_REMEMBERED, _REMEMBERED)
+        #: The number of sign-ins of a name from an address.
+        self._seen: TTLCache[tuple[str, str], int] = TTLCache(_MAX_REMEMBERED, _REMEMBERED)
         self._under_way: Counter[str] = Counter()
 
     async def sign_in(
@@ -99,8 +100,7 @@ class PasswordSignIn:
         if not begun:
             log.warning("person.wrong_password", person=name)
             raise WrongPassword()
-        await self._tries.clear(OF_A_NAME, name, place)
-        self._seen[name, place] = True
+        self._seen[name, place] = self._seen.get((name, place), 0) + 1
         return begun[0]
 
     @contextmanager
@@ -116,9 +116,13 @@ class PasswordSignIn:
             self._under_way += Counter()  # forgets addresses without attempts
 
     async def _count(self, name: str, place: str) -> None:
-        """Count an attempt; a rejected attempt counts towards no limit and needs no memory."""
+        """Count an attempt; a rejected attempt counts towards no limit and needs no memory.
+
+        The limit of a name from an address starts anew after each sign-in: its key contains their
+        number. The library cannot clear a key while its own clean-up runs.
+        """
         limits: list[tuple[RateLimitItem, tuple[str, ...]]] = [
-            (OF_A_NAME, (name, place)),
+            (OF_A_NAME, (name, place, str(self._seen.get((name, place), 0)))),
             (OF_A_NAME_ANYWHERE, (name,)),
         ]
         if (name, place) not in self._seen:
