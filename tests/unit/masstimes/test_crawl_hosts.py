@@ -26,9 +26,17 @@ def parishes(folder: Path, *sites: str) -> list[ParishSite]:
         ("/", "/b/", ["/", "/x"], ["/b/x"]),
         ("/", "/", ["/", "/b/"], []),
         ("/~a/", "/~a/", ["/~a/x"], ["/~b/"]),
+        ("/p?id=1", "/p?id=2", ["/p?id=1", "/p?x=y&id=1"], ["/p", "/p?id=2", "/p?id=11"]),
+        ("/p.php?id=1", "/p.php?id=2", ["/p.php?id=1", "/x?id=1"], ["/p.php", "/x?id=2", "/x"]),
+        ("/p?a=b&id=1", "/p?a=b&id=2", ["/p?a=b&id=1", "/p?a=c&id=1"], ["/p?a=b", "/p?a=b&id=2"]),
+        ("/p?id=1", "/p?id=1&x=y", ["/p", "/p?id=1&x=z"], ["/p?x=y&id=1"]),
+        ("/p", "/p?id=2", ["/p", "/p?id=1", "/p/x"], ["/p?id=2", "/p/x?id=2"]),
+        ("/p?id=2", "/p", ["/p?id=2", "/p/x?id=2"], ["/p", "/p?id=1"]),
+        ("/p?id=1", "/p?id=1", ["/p?id=1", "/p"], ["/x"]),
+        ("/p?id=1", "/q?id=1", ["/p?id=1", "/p"], ["/q?id=1"]),
     ],
 )
-def test_parish_that_shares_its_host_stays_below_its_own_path(
+def test_parish_that_shares_its_host_stays_below_its_own_path_and_query(
     tmp_path: Path, site: str, other: str, owned: list[str], not_owned: list[str]
 ) -> None:
     first, _ = parishes(tmp_path, f"http://p.pl{site}", f"https://www.p.pl{other}")

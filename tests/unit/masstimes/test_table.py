@@ -217,6 +217,18 @@ def test_parishes_of_one_host_are_distinguished_by_path(
     )
 
 
+def test_parishes_of_one_path_are_distinguished_by_query(make: Callable[..., Rows]) -> None:
+    site = "http://host.pl:8162/parafia.php?id="
+    parishes = [{"id": f"p{number}", "site": f"{site}{number}"} for number in (1, 2)]
+    pages = [f"/parafia.php?{query}" for query in ("id=1", "id=2", "page=msze&id=2", "id=3")]
+    rows = make([page_of(path) for path in pages], [], *parishes)
+    assert {(row["parish"], row["url"].partition("?")[2]) for row in rows} == {
+        ("p1", "id=1"),
+        ("p2", "id=2"),
+        ("", "id=3"),
+    }
+
+
 def test_parishes_of_one_host_are_distinguished_by_port(make: Callable[..., Rows]) -> None:
     parishes = [{"id": port, "site": f"http://host.pl:{port}/"} for port in ("8162", "80")]
     assert {row["parish"] for row in make([page_of("/")], [], *parishes)} == {"8162"}

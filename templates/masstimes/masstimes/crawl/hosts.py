@@ -1,4 +1,4 @@
-"""Parishes that share a host: their common queue, and the folder of each."""
+"""Parishes that share a host: their common queue, and the folder and query of each."""
 
 from __future__ import annotations
 
@@ -20,6 +20,11 @@ def host_of(url: str) -> str:
 def is_below(path: str, folder: str) -> bool:
     """Return whether a path is a folder or below it."""
     return f"{path}/".startswith(f"{folder.rstrip('/')}/")
+
+
+def query_pairs(url: str) -> frozenset[str]:
+    """Return the pairs ``key=value`` of the query of an address."""
+    return frozenset(pair for pair in urlsplit(url).query.split("&") if pair)
 
 
 def groups_by_host(parishes: Iterable[ParishSite]) -> list[list[ParishSite]]:
@@ -44,7 +49,12 @@ def _widest(domain: str, domains: set[str]) -> str:
 
 
 def with_own_folders(parishes: Sequence[ParishSite]) -> list[ParishSite]:
-    """Return the parishes, with a folder for each that shares its host with another one."""
+    """Return the parishes, with a folder for each that shares its host with another one.
+
+    Parishes whose addresses differ only in the query get the same folder, and each owns only the
+    addresses whose query has its own pairs ``key=value``. Pairs that all these parishes have do not
+    count. A parish without own pairs owns what is left.
+    """
     hosts: dict[str, list[ParishSite]] = {}
     for parish in parishes:
         hosts.setdefault(host_of(parish.start), []).append(parish)
@@ -57,13 +67,34 @@ def with_own_folders(parishes: Sequence[ParishSite]) -> list[ParishSite]:
 
 def _separated(sharing: Sequence[ParishSite]) -> list[ParishSite]:
     folders = _folders([urlsplit(parish.start).path for parish in sharing])
-    separated = []
+    together: dict[str, list[ParishSite]] = {}
     for parish, folder in zip(sharing, folders, strict=True):
-        below = {each for each in folders if each != folder and is_below(each, folder)}
-        if folder != "/" or below:
-            parish = replace(parish, folder=folder, others=tuple(sorted(below)))  # noqa: PLW2901
-        separated.append(parish)
+        together.setdefault(folder, []).append(parish)
+    separated = []
+    for folder, parishes in together.items():
+        below = tuple(
+            sorted(each for each in together if each != folder and is_below(each, folder))
+        )
+        by_query = _with_own_queries(parishes)
+        if folder != "/" or below or by_query != parishes:
+            by_query = [replace(parish, folder=folder, others=below) for parish in by_query]
+        separated += by_query
     return separated
+
+
+def _with_own_queries(parishes: Sequence[ParishSite]) -> list[ParishSite]:
+    """Return the parishes of one folder, each with the pairs of its query that not all have."""
+    pairs = [query_pairs(parish.start) for parish in parishes]
+    common = frozenset.intersection(*pairs)
+    queries = [each - common for each in pairs]
+    return [
+        replace(
+            parish,
+            query=tuple(sorted(own)),
+            other_queries=tuple(sorted({tuple(sorted(each)) for each in queries if each > own})),
+        )
+        for parish, own in zip(parishes, queries, strict=True)
+    ]
 
 
 def _folders(paths: Sequence[str]) -> list[str]:

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from pack_command import BadData, UsageError, parse_json, read_input
 
 from masstimes.crawl.addresses import address, domain_of, is_within
-from masstimes.crawl.hosts import host_of, is_below, with_own_folders
+from masstimes.crawl.hosts import host_of, is_below, query_pairs, with_own_folders
 from sluice.text.visible_text import quoted
 
 _ID = re.compile(r"[A-Za-z0-9_][\w.-]{0,99}")
@@ -27,6 +27,9 @@ class ParishSite:
         id: The name of its files.
         folder: The path that its pages are below, if other parishes share the host.
         others: Folders of other parishes below ``folder``.
+        query: The pairs ``key=value`` that the query of its pages has, if other parishes share the
+            folder.
+        other_queries: Queries of other parishes in ``folder`` that have more pairs than ``query``.
     """
 
     id: str
@@ -34,6 +37,8 @@ class ParishSite:
     site: str
     folder: str = ""
     others: tuple[str, ...] = ()
+    query: tuple[str, ...] = ()
+    other_queries: tuple[tuple[str, ...], ...] = ()
 
     @property
     def start(self) -> str:
@@ -46,14 +51,20 @@ class ParishSite:
         return domain_of(self.start)
 
     def owns(self, url: str) -> bool:
-        """Return whether an address belongs to the site."""
+        """Return whether an address belongs to the site.
+
+        An address in the folder that several parishes share belongs to those whose ``query`` it
+        has.
+        """
         if not self.folder:
             return is_within(url, self.domain)
-        path = urlsplit(url).path
+        path, pairs = urlsplit(url).path, query_pairs(url)
         return (
             host_of(url) == host_of(self.start)
             and is_below(path, self.folder)
             and not any(is_below(path, other) for other in self.others)
+            and pairs.issuperset(self.query)
+            and not any(map(pairs.issuperset, self.other_queries))
         )
 
     @property

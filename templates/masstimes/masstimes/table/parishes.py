@@ -1,4 +1,4 @@
-"""The parish of a page, by the host and the path of its site."""
+"""The parish of a page, by the host, the path and the query of its site."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Parishes:
     def id_at(self, domain: str, url: str) -> str:
         """Return the id of the parish of a page, or an empty text.
 
-        If several parishes share the domain, the port and the longest path decide.
+        If several parishes share the domain, the port, the longest path and the query decide.
         """
         bare = domain.lower().removeprefix("www.")
         host = bare.rpartition(":")[0] or bare
