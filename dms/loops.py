@@ -21,7 +21,7 @@ from dms.usecases.storages.watch_water_marks import watch_water_marks
 from dms.usecases.uploads.upload_dataset import upload_dataset
 from sluice.contracts.common.states import DatasetState
 from sluice.servicekit.database import Connection, Database
-from sluice.servicekit.running.loop import LoopDeclaration, no_help
+from sluice.servicekit.running.loop import LoopDeclaration, do_nothing
 
 #: Seconds between checks of where the storages lie.
 LOOK_PERIOD = 30.0
@@ -55,7 +55,7 @@ def declare_loops(context: DmsContext, settings: DmsSettings) -> list[LoopDeclar
     ]
 
 
-async def close_once(database: Database, on_found: Callable[[], None] = no_help) -> bool:
+async def close_once(database: Database, on_found: Callable[[], None] = do_nothing) -> bool:
     """Close complete data sets, call ``on_found`` if there were any; return if more may exist."""
     closed = await close_complete(database)
     if closed:
@@ -64,7 +64,7 @@ async def close_once(database: Database, on_found: Callable[[], None] = no_help)
 
 
 async def work_once(
-    context: DmsContext, take: Take, work: Work, *, on_found: Callable[[], None] = no_help
+    context: DmsContext, take: Take, work: Work, *, on_found: Callable[[], None] = do_nothing
 ) -> bool:
     """Claim a data set, call ``on_found``, and work on it; return False if no work is due."""
     async with context.database.connection() as connection:
@@ -76,7 +76,7 @@ async def work_once(
     return True
 
 
-async def delete_once(context: DmsContext, on_found: Callable[[], None] = no_help) -> bool:
+async def delete_once(context: DmsContext, on_found: Callable[[], None] = do_nothing) -> bool:
     """Delete one data set; return False if none is due."""
     return await work_once(
         context,
@@ -88,7 +88,7 @@ async def delete_once(context: DmsContext, on_found: Callable[[], None] = no_hel
     )
 
 
-async def upload_once(context: DmsContext, on_found: Callable[[], None] = no_help) -> bool:
+async def upload_once(context: DmsContext, on_found: Callable[[], None] = do_nothing) -> bool:
     """Upload one data set; return False if none is due."""
     return await work_once(
         context,

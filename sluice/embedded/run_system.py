@@ -30,17 +30,17 @@ class RunOptions:
     while_used: bool = False
 
 
-async def run_until_signal(system: EmbeddedSystem, conduct: RunOptions) -> None:
+async def run_until_signal(system: EmbeddedSystem, options: RunOptions) -> None:
     """Run the system until SIGTERM or SIGINT, and then until the running jobs have ended.
 
     Running jobs are handed back after a second signal or the drain timeout. They are also handed
     back when nobody uses the system any more, and when its home folder is gone. The function raises
     the errors of ``EmbeddedSystem.start``.
     """
-    configure_logging("sluice", level=conduct.log_level)
+    configure_logging("sluice", level=options.log_level)
     stop = TwoStageStop()
     stop.listen()
-    watch = watch_home(system.home, stop, while_used=conduct.while_used)
+    watch = watch_home(system.home, stop, while_used=options.while_used)
     watching = asyncio.create_task(watch, name="watch the home folder")
     starting = asyncio.create_task(system.start(), name="start")
     asked = asyncio.create_task(stop.asked.wait(), name="wait for a signal")
@@ -50,25 +50,25 @@ async def run_until_signal(system: EmbeddedSystem, conduct: RunOptions) -> None:
             await cancel_and_wait(starting)
             return
         await starting
-        conduct.on_ready(system.url)
+        options.on_ready(system.url)
         await asked
-        await _stop(system, stop, conduct)
+        await _stop(system, stop, options)
     finally:
         watching.cancel()
 
 
-async def _stop(system: EmbeddedSystem, stop: TwoStageStop, conduct: RunOptions) -> None:
+async def _stop(system: EmbeddedSystem, stop: TwoStageStop, options: RunOptions) -> None:
     stopping = asyncio.create_task(system.stop(), name="stop")
     hurried = asyncio.create_task(stop.at_once.wait(), name="wait for another signal")
-    if conduct.drain_timeout is not None:
-        asyncio.get_running_loop().call_later(conduct.drain_timeout, stop.hurry)
+    if options.drain_timeout is not None:
+        asyncio.get_running_loop().call_later(options.drain_timeout, stop.hurry)
     announced = 0
     while not stopping.done() and not hurried.done():
         await asyncio.wait([stopping, hurried], timeout=LOOK, return_when=asyncio.FIRST_COMPLETED)
         jobs = await system.jobs_at_work()
         if jobs and jobs != announced:
             announced = jobs
-            conduct.on_wait(jobs)
+            options.on_wait(jobs)
     if hurried.done():
         system.hurry()
     hurried.cancel()

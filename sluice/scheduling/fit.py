@@ -271,14 +271,14 @@ def gpus_in_words(needs: GpuNeeds) -> str:
 
 def why_unsuited(devices: Iterable[Gpu], needs: GpuNeeds) -> str | None:
     """Return why the GPUs do not suit a job ("needs 2 GPUs, the node has 1"), or None."""
-    left, wish = list(devices), gpus_in_words(needs)
+    left, needed = list(devices), gpus_in_words(needs)
     if len(left) < needs.least:
-        return f"needs {wish}, the node has {len(left) or 'none'}"
+        return f"needs {needed}, the node has {len(left) or 'none'}"
     for demand in _DEMANDS:  # the first demand that leaves too few GPUs is the reason
         able = [gpu for gpu in left if demand.is_met(gpu, needs)]
         if len(able) < needs.least:
             known = ", ".join(dict.fromkeys(str(demand.known(gpu)) for gpu in left))
-            return f"needs {wish} with {demand.asked(needs)}, the node has {known}"
+            return f"needs {needed} with {demand.asked(needs)}, the node has {known}"
         left = able
     return None
 

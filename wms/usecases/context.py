@@ -65,7 +65,7 @@ class WmsContext:
     live_times: TtlCache[Samples] = field(default_factory=TtlCache)
     timelines: TtlCache[Timeline] = field(default_factory=TtlCache)
     stragglers: TtlCache[Stragglers] = field(default_factory=TtlCache)
-    rivals: TtlCache[OtherWorkers] = field(default_factory=TtlCache)
+    other_workers: TtlCache[OtherWorkers] = field(default_factory=TtlCache)
     kinds: TtlCache[dict[str, KindFacts]] = field(default_factory=TtlCache)
     distrust: TtlCache[WorkerTrouble] = field(default_factory=TtlCache)
     ends: AttemptEndBuffer = field(default_factory=AttemptEndBuffer)

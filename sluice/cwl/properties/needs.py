@@ -99,22 +99,22 @@ def _is_contained(step: Step, held: Requirements, inner: Sequence[Requirements])
     processes += zip((run for _, run in processes_inside(step.tool)), inner, strict=True)
     tools = [asked for process, asked in processes if process.get("class") == "CommandLineTool"]
     containers = [asked.get("DockerRequirement") for asked in tools]
-    return bool(tools) and all(wish is not None and wish.required for wish in containers)
+    return bool(tools) and all(docker is not None and docker.required for docker in containers)
 
 
 def _container(step: Step, tools: Sequence[Requirements], findings: Findings) -> Container | None:
     asked = [held["DockerRequirement"] for held in tools if "DockerRequirement" in held]
     found = [
         (
-            wish,
+            docker,
             container_image(
-                wish.body, wish.place, findings, step=step.name, required=wish.required
+                docker.body, docker.place, findings, step=step.name, required=docker.required
             ),
         )
-        for wish in asked
+        for docker in asked
     ]
     images = {image.name: image for _, image in found if image is not None}
-    required = any(wish.required for wish, _ in found)
+    required = any(docker.required for docker, _ in found)
     if images and not required:
         findings.warning(
             asked[0].place,

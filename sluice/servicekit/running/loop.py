@@ -160,7 +160,7 @@ class Loops:
         early.
         """
         for name in names or self.by_name:
-            _wake_idle(self.by_name[name])
+            _wake_one_idle(self.by_name[name])
 
     async def start(self) -> None:
         """Start all loops."""
@@ -187,17 +187,17 @@ class Loops:
 
     def _on_found(self, declared: LoopDeclaration, number: int) -> None:
         """Wake the loops that may have work because one of the declared loops has found some."""
-        _wake_idle(self.by_name[declared.name][number + 1 :])
+        _wake_one_idle(self.by_name[declared.name][number + 1 :])
         if declared.wakes:
             self.wake(*declared.wakes)
 
 
-def _wake_idle(loops: Sequence[Loop]) -> None:
+def _wake_one_idle(loops: Sequence[Loop]) -> None:
     idle = [loop for loop in loops if loop.idle]
     for loop in loops:
         if loop not in idle[1:]:
             loop.wake()
 
 
-def no_help() -> None:
+def do_nothing() -> None:
     """Do nothing: a tick without other loops calls this to wake them."""

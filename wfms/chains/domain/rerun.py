@@ -116,7 +116,7 @@ class _RerunData:
 
 def plan_rerun(
     chain: ChainView,
-    wish: RerunRequest,
+    request: RerunRequest,
     *,
     there: Collection[UUID],
     released: Collection[UUID] = (),
@@ -125,7 +125,7 @@ def plan_rerun(
 
     Args:
         chain: The chain to run again.
-        wish: What was asked for.
+        request: What was asked for.
         there: Data sets that can be read, including the first input and files given as parameters.
         released: Those of them that have released files.
 
@@ -135,8 +135,8 @@ def plan_rerun(
         NothingFailed: Only failed jobs were asked for, and none failed.
     """
     plan = chain.plan
-    changed = _changed(plan, wish)
-    runs = _wanted(chain, wish, changed=changed)
+    changed = _changed(plan, request)
+    runs = _wanted(chain, request, changed=changed)
     written = {
         (str(dataset.step), dataset.port): dataset
         for dataset in chain.datasets
@@ -148,10 +148,10 @@ def plan_rerun(
         safe=frozenset(place for place in here if written[place].uploaded),
         released=frozenset(place for place in here if written[place].uid in released),
     )
-    by_jobs = _by_jobs(chain, wish, runs, changed=changed, found=found)
+    by_jobs = _by_jobs(chain, request, runs, changed=changed, found=found)
     while again := _again(plan, runs, by_jobs=by_jobs, found=found):
         runs |= again
-        by_jobs = _by_jobs(chain, wish, runs, changed=changed, found=found)
+        by_jobs = _by_jobs(chain, request, runs, changed=changed, found=found)
     reads = {
         (source.step, source.port)
         for step in plan.steps
@@ -163,7 +163,7 @@ def plan_rerun(
         runs={step.name: runs[step.name] for step in plan.steps if step.name in runs},
         by_jobs=by_jobs.all,
         reads=frozenset(reads | {place for place in output_ports(plan) if place[0] not in runs}),
-        missing=tuple(_missing(chain.plan, wish, runs, there=there)),
+        missing=tuple(_missing(chain.plan, request, runs, there=there)),
     )
 
 
@@ -183,7 +183,7 @@ class _PartialSteps:
 
 def _by_jobs(
     chain: ChainView,
-    wish: RerunRequest,
+    request: RerunRequest,
     runs: Mapping[str, str],
     *,
     changed: Collection[str],
@@ -196,9 +196,9 @@ def _by_jobs(
         if step.name in runs
         and step.name not in changed
         and (
-            wish.failed_only
+            request.failed_only
             or runs[step.name] == NOT_UPLOADED
-            or (wish.from_step is None and _lacks_files(chain, step, found))
+            or (request.from_step is None and _lacks_files(chain, step, found))
         )
         and _has_jobs(chain, step)
         and all((step.name, output.port) in found.here for output in step.outputs)
@@ -245,42 +245,42 @@ def _is_sure(
     )
 
 
-def _changed(plan: Plan, wish: RerunRequest) -> set[str]:
+def _changed(plan: Plan, request: RerunRequest) -> set[str]:
     """Return the steps whose own arguments, or files given as parameters, have changed."""
     files = {
         Source(step=None, port=name)
         for name in plan.file_parameters
-        if wish.before.get(name) != wish.params.get(name)
+        if request.before.get(name) != request.params.get(name)
     }
     return {
         step.name
         for step in plan.steps
-        if arguments(plan, step, wish.before) != arguments(plan, step, wish.params)
+        if arguments(plan, step, request.before) != arguments(plan, step, request.params)
         or not files.isdisjoint(step.sources)
     }
 
 
-def _wanted(chain: ChainView, wish: RerunRequest, *, changed: set[str]) -> dict[str, str]:
+def _wanted(chain: ChainView, request: RerunRequest, *, changed: set[str]) -> dict[str, str]:
     unfinished = {
         name: f"it {_ENDED[step.state]}"
         for name, step in chain.steps.items()
         if step.state is not StepState.FINISHED
     }
     first = dict.fromkeys(sorted(changed), "it has other parameters")
-    if wish.from_step is not None:
-        if wish.failed_only:
+    if request.from_step is not None:
+        if request.failed_only:
             raise TwoBeginnings
-        if wish.from_step not in chain.steps:
-            raise NoSuchStep(chain.plan, wish.from_step)
-        first[wish.from_step] = "asked for"
-    elif wish.failed_only:
+        if request.from_step not in chain.steps:
+            raise NoSuchStep(chain.plan, request.from_step)
+        first[request.from_step] = "asked for"
+    elif request.failed_only:
         first = {
             name: f"{step.failed_jobs} of its jobs failed"
             for name, step in chain.steps.items()
             if step.failed_jobs
         } | first
         if not (first or unfinished):
-            raise NothingFailed(wish.chain)
+            raise NothingFailed(request.chain)
     elif not (unfinished or changed):
         first |= dict.fromkeys(chain.steps, "asked for")
     runs = unfinished | first
@@ -354,10 +354,10 @@ def _has_jobs(chain: ChainView, step: PlanStep) -> bool:
 
 
 def _missing(
-    plan: Plan, wish: RerunRequest, runs: Collection[str], *, there: Collection[UUID]
+    plan: Plan, request: RerunRequest, runs: Collection[str], *, there: Collection[UUID]
 ) -> list[str]:
     sentences = []
-    for port, uid in from_outside(plan, wish).items():
+    for port, uid in from_outside(plan, request).items():
         readers = [
             step.name
             for step in plan.steps
@@ -374,7 +374,7 @@ def _missing(
     return sentences
 
 
-def from_outside(plan: Plan, wish: RerunRequest) -> dict[str, UUID]:
+def from_outside(plan: Plan, request: RerunRequest) -> dict[str, UUID]:
     """Return the first input and the files given as parameters, by their source names."""
-    files = given_files(plan, wish.params)
-    return {plan.data_input: wish.input, **{name: file.dataset for name, file in files.items()}}
+    files = given_files(plan, request.params)
+    return {plan.data_input: request.input, **{name: file.dataset for name, file in files.items()}}

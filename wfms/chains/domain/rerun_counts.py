@@ -10,13 +10,13 @@ from wfms.chains.domain.rerun import Rerun, RerunRequest
 
 
 def step_of_rerun(
-    rerun: Rerun, wish: RerunRequest, step: PlanStep, counts: Mapping[str, TaskStatus]
+    rerun: Rerun, request: RerunRequest, step: PlanStep, counts: Mapping[str, TaskStatus]
 ) -> RerunStep:
     """Return what a rerun does with a step.
 
     Args:
         rerun: The plan of the rerun.
-        wish: What was asked for.
+        request: What was asked for.
         step: The step.
         counts: Counts of the tasks that did the steps before, by step. Some may be missing.
     """
@@ -28,7 +28,7 @@ def step_of_rerun(
     takes = step.name in rerun.by_jobs and before <= rerun.by_jobs
     taken = status.finished if status is not None and takes else 0
     sources = [counts.get(str(name)) for name in before]
-    known = status is not None and _as_many(step, status, sources, same=_same(wish))
+    known = status is not None and _as_many(step, status, sources, same=_same(request))
     return RerunStep(
         name=step.name,
         runs=True,
@@ -38,8 +38,8 @@ def step_of_rerun(
     )
 
 
-def _same(wish: RerunRequest) -> bool:
-    return wish.params == wish.before
+def _same(request: RerunRequest) -> bool:
+    return request.params == request.before
 
 
 def _as_many(

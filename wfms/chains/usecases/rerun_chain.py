@@ -88,7 +88,7 @@ class _Draft:
 
     before: StoredChain
     plan: Plan
-    wish: RerunRequest
+    request: RerunRequest
     rerun: Rerun
     there: Mapping[UUID, Dataset]
     whose: Ownership
@@ -118,8 +118,8 @@ async def plan_of_rerun(
     plan = draft.before.view.plan
     return RerunPlan(
         chain_uid=uid,
-        steps=[step_of_rerun(draft.rerun, draft.wish, step, counts) for step in plan.steps],
-        params=dict(draft.wish.params),
+        steps=[step_of_rerun(draft.rerun, draft.request, step, counts) for step in plan.steps],
+        params=dict(draft.request.params),
         missing=list(draft.rerun.missing),
     )
 
@@ -184,7 +184,7 @@ async def _draft(
     plan = before.view.plan
     asked = await _with_assets(context, before, asked)
     params = complete(plan, {**before.params, **asked.params})
-    wish = RerunRequest(
+    request = RerunRequest(
         chain=uid,
         input=before.input_uid,
         before=before.params,
@@ -193,13 +193,13 @@ async def _draft(
         failed_only=asked.failed_only,
     )
     seen_by = visibility([before.origin.group]) if by is None else by.visibility
-    renewed = await _checked(context, _as_new(before, asked), wish, seen_by=seen_by)
+    renewed = await _checked(context, _as_new(before, asked), request, seen_by=seen_by)
     kept = [
         dataset.uid
         for dataset in before.view.datasets
         if dataset.step is not None and dataset.port is not None and dataset.kept
     ]
-    outside = set(from_outside(plan, wish).values())
+    outside = set(from_outside(plan, request).values())
     found = await context.dms.datasets_of([*kept, *outside])
     _require_seen(found, outside, seen_by)
     # An open data set will be closed: its task has ended, or it is an input that is waited for.
@@ -209,9 +209,9 @@ async def _draft(
         if dataset.state not in {DatasetState.DELETING, DatasetState.DELETED}
     }
     released = await _released(context, there.values())
-    rerun = plan_rerun(before.view, wish, there=there.keys(), released=released)
+    rerun = plan_rerun(before.view, request, there=there.keys(), released=released)
     whose = Ownership(before.origin.owner if by is None else by.name, before.origin.group)
-    return _Draft(before, renewed, wish, rerun, there, whose)
+    return _Draft(before, renewed, request, rerun, there, whose)
 
 
 def _require_seen(found: Iterable[Dataset], outside: Collection[UUID], seen_by: Visibility) -> None:
@@ -240,7 +240,7 @@ async def _released(context: ChainsContext, datasets: Iterable[Dataset]) -> set[
 
 
 async def _checked(
-    context: ChainsContext, new: NewChain, wish: RerunRequest, *, seen_by: Visibility
+    context: ChainsContext, new: NewChain, request: RerunRequest, *, seen_by: Visibility
 ) -> Plan:
     """Return the plan of the new chain.
 
@@ -248,10 +248,10 @@ async def _checked(
     created.
     """
     plan = new.plan
-    wrong = findings(plan, {**wish.params, **new.params})
+    wrong = findings(plan, {**request.params, **new.params})
     wrong += [
         Finding(message=requires_text([condition]))
-        for condition in unmet_parameters(plan, wish.params)
+        for condition in unmet_parameters(plan, request.params)
     ]
     if wrong:
         raise ChainRefused.of(new, wrong)
@@ -306,7 +306,7 @@ async def _store(
         return False
     outside = {
         name: uid
-        for name, uid in from_outside(before.view.plan, draft.wish).items()
+        for name, uid in from_outside(before.view.plan, draft.request).items()
         if uid in draft.there
     }
     if await chains.lock_inputs(connection, [*outside.values(), *draft.takes]):
@@ -317,7 +317,7 @@ async def _store(
         variant=str(new),
         template=before.template,
         plan=draft.plan,
-        params=draft.wish.params,
+        params=draft.request.params,
         dataset=before.dataset,
         keep_failed=keep_failed,
         rerun_of=before.uid,

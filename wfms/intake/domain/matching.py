@@ -24,12 +24,12 @@ NAMED = 10
 class Matched:
     """The template that takes a data set.
 
-    ``rivals`` are other templates of the same priority that match as well.
+    ``tied`` are other templates of the same priority that match as well.
     """
 
     template: Template
     params: dict[str, Any]
-    rivals: tuple[Template, ...] = ()
+    tied: tuple[Template, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def decide(dataset: Dataset, templates: Iterable[Template]) -> Matched | NotMatc
     return Matched(
         template,
         params,
-        tuple(rival for rival in others if rival.plan.priority == template.plan.priority),
+        tuple(other for other in others if other.plan.priority == template.plan.priority),
     )
 
 

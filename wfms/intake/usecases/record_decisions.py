@@ -36,8 +36,8 @@ async def record_decisions(
         ties += await _record(connection, dataset, decision, now=now)
     # Many data sets have the same ties. Write them in one order, so that transactions do not
     # deadlock.
-    for dataset, template, rival in sorted(ties, key=lambda tie: (tie[1].id, tie[2].id)):
-        await put_tie(connection, dataset, template=template, rival=rival, now=now)
+    for dataset, template, other in sorted(ties, key=lambda tie: (tie[1].id, tie[2].id)):
+        await put_tie(connection, dataset, template=template, rival=other, now=now)
 
 
 async def _record(
@@ -45,7 +45,7 @@ async def _record(
 ) -> "list[_Tie]":
     """Record one decision, and return its ties."""
     match decision:
-        case Matched(template, params, rivals):
+        case Matched(template, params, tied):
             group = group_of_chain(template.group, dataset.group)
             chain = NewChain(
                 dataset=dataset,
@@ -61,12 +61,12 @@ async def _record(
             )
             await intake.insert_handover(connection, chain)
             log.info("dataset.matched", dataset=str(dataset.uid), template=template.name)
-            if rivals:
-                names = [rival.name for rival in rivals]
+            if tied:
+                names = [other.name for other in tied]
                 log.warning(
-                    "dataset.tied", dataset=str(dataset.uid), template=template.name, rivals=names
+                    "dataset.tied", dataset=str(dataset.uid), template=template.name, tied=names
                 )
-            return [(dataset, template, rival) for rival in rivals]
+            return [(dataset, template, other) for other in tied]
         case NotMatched(reason):
             await intake.put_unmatched(connection, dataset, reason=reason, now=now)
             log.warning("dataset.unmatched", dataset=str(dataset.uid), reason=reason)

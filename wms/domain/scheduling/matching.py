@@ -200,8 +200,8 @@ def _lack_of_label(demand: Demand, node: NodeResources) -> str | None:
     for name, values in demand.needs.nodes.items():
         told = node.labels.get(name)
         if told not in values:
-            wish = " or ".join(values)
-            return f"needs a node with {name} {wish}, the node has {told or f'no {name}'}"
+            accepted = " or ".join(values)
+            return f"needs a node with {name} {accepted}, the node has {told or f'no {name}'}"
     return None
 
 

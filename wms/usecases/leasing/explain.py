@@ -74,19 +74,19 @@ async def _facts(context: WmsContext, connection: Connection, uid: UUID) -> Wait
 
 async def _kept(context: WmsContext, connection: Connection, own: Demand) -> ReservedJobs | None:
     """Return the jobs that the idle pilot which would end one last leaves for others."""
-    rivals = await other_workers_of(context, connection, own)
-    if not rivals.quick:
+    others = await other_workers_of(context, connection, own)
+    if not others.quick:
         return None
-    idle = [pilot for pilot in await pilots_with_jobs(connection, rivals.own) if not pilot.jobs]
+    idle = [pilot for pilot in await pilots_with_jobs(connection, others.own) if not pilot.jobs]
     found = [
         (len(kept), kept[0], pilot.worker)
         for pilot in idle
-        if misfit(own, pilot.node) is None and (kept := rivals.kept_from(pilot.worker, own))
+        if misfit(own, pilot.node) is None and (kept := others.kept_from(pilot.worker, own))
     ]
     if not found:
         return None
     jobs, first, asking = max(found, key=lambda one: one[1].sooner)
-    busy = next(pilot.worker for pilot in rivals.quick if pilot.pilot == first.pilot)
+    busy = next(pilot.worker for pilot in others.quick if pilot.pilot == first.pilot)
     return ReservedJobs(jobs, asking.in_words, busy.in_words, first.sooner)
 
 

@@ -144,7 +144,7 @@ class _LeaseRound:
     pilot: UUID
     node: PilotNode
     room: PilotCapacity
-    doubts: "_WorkerQuarantine | None"
+    quarantine: "_WorkerQuarantine | None"
     choice: Choice
     #: Resources counted over all nodes that are reserved for tasks that come first.
     scarce: set[str] = field(default_factory=set)
@@ -198,8 +198,8 @@ class _LeaseRound:
 
     async def _most(self, demand: Demand, offered: int) -> int:
         """Return how many of the jobs that the pilot has room for it may get."""
-        if self.doubts is not None:
-            offered = await self.doubts.most(self.connection, demand, wanted=offered)
+        if self.quarantine is not None:
+            offered = await self.quarantine.most(self.connection, demand, wanted=offered)
         if offered and demand.kept_by != self.pilot:
             offered = await self.choice.most(demand, wanted=offered)
         if offered and demand.is_trial:

@@ -24,10 +24,10 @@ class Choice:
         """Return how many of the ready jobs that the pilot could start it gets now."""
         if demand.ready > _FEW:
             return wanted
-        rivals = await other_workers_of(self.context, self.connection, demand)
-        if not rivals.quick:
+        others = await other_workers_of(self.context, self.connection, demand)
+        if not others.quick:
             return wanted
-        kept = rivals.kept_from(self.worker, demand)
+        kept = others.kept_from(self.worker, demand)
         return min(wanted, demand.ready - len(kept))
 
 
@@ -36,4 +36,4 @@ async def other_workers_of(
 ) -> OtherWorkers:
     """Return the workers of the demand's kind of work, from a cache of recent results."""
     work = WorkKind(demand.template, demand.step)
-    return await context.rivals.get(work, lambda: find_other_workers(connection, work))
+    return await context.other_workers.get(work, lambda: find_other_workers(connection, work))

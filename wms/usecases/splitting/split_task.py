@@ -18,7 +18,7 @@ from sluice.contracts.data.datasets import Dataset
 from sluice.contracts.jobs.job_inputs import InputFile
 from sluice.contracts.jobs.tasks import Task
 from sluice.servicekit.running.logging import log_ids
-from sluice.servicekit.running.loop import no_help
+from sluice.servicekit.running.loop import do_nothing
 from wms.db.jobs.reused_jobs import insert_taken
 from wms.db.jobs.splitting import (
     SplitClaim,
@@ -59,7 +59,7 @@ async def split_waiting_tasks(
     dms: DmsClient,
     *,
     page: int = 2000,
-    on_found: Callable[[], None] = no_help,
+    on_found: Callable[[], None] = do_nothing,
 ) -> None:
     """Look once at each task whose jobs are not made yet, and split it if its input can be used.
 

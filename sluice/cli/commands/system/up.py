@@ -137,7 +137,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         tell=lambda sentence: err.print(f"warning: {sentence}"),
     )
     terminal = sys.stdout.isatty()
-    conduct = RunOptions(
+    run_options = RunOptions(
         on_ready=lambda url: _say_ready(page_address(url, terminal=terminal), no_auth=no_auth),
         on_wait=lambda jobs: err.print(f"{waiting_text(jobs)} (Ctrl-C once more hands them back)"),
         log_level=log_level,
@@ -145,7 +145,7 @@ def up(  # noqa: PLR0913 - a command's options, each by its name
         while_used=os.environ.pop(WHILE_USED, "0") == "1",
     )
     with unblocked_output():
-        plain_errors(lambda: uvloop.run(run_until_signal(system, conduct)))
+        plain_errors(lambda: uvloop.run(run_until_signal(system, run_options)))
 
 
 def _words(options: Mapping[str, object], roots: Sequence[str], *, no_auth: bool) -> list[str]:

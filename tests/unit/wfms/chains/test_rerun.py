@@ -77,9 +77,9 @@ def rerun_of(
     failed_only: bool,
     released: frozenset[UUID] = frozenset(),
 ) -> Rerun | None:
-    wish = RerunRequest(CHAIN, INPUT, {}, {}, from_step, failed_only)
+    request = RerunRequest(CHAIN, INPUT, {}, {}, from_step, failed_only)
     try:
-        return plan_rerun(chain, wish, there=there, released=released)
+        return plan_rerun(chain, request, there=there, released=released)
     except NothingFailed:
         assert failed_only
         assert chain.ending is None

@@ -45,9 +45,9 @@ def announced_jobs(
         reads=frozenset(),
         missing=(),
     )
-    wish = RerunRequest(CHAIN, INPUT, {"cut": 1}, {"cut": cut})
+    request = RerunRequest(CHAIN, INPUT, {"cut": 1}, {"cut": cut})
     counts = {one.step: one for one in statuses}
-    found = [step_of_rerun(rerun, wish, one, counts) for one in TWO.steps]
+    found = [step_of_rerun(rerun, request, one, counts) for one in TWO.steps]
     return {one.name: (one.jobs, one.taken) for one in found if one.runs}
 
 

@@ -111,7 +111,7 @@ def test_slice_goes_only_to_the_template_it_was_cut_for() -> None:
     of = SliceOf(standing=UUID(int=1), name="corpus", reader="t", number=3)
     decided = decide(dataset(of=of), [template("a", due=None), template(), template("z")])
     assert isinstance(decided, Matched)
-    assert (decided.template.name, decided.rivals) == ("t", ())
+    assert (decided.template.name, decided.tied) == ("t", ())
     gone = decide(dataset(of=of), [template("a", due=None), template("z")])
     assert isinstance(gone, NotMatched)
     assert "is not the template t, for which it was cut" in gone.reason
