@@ -22,11 +22,10 @@ from tests.unit.pilot.builders import TOOL_PYTHON, input_file, job, task, tool
 from tests.unit.pilot.isolation import WAYS, slot_behind
 from tests.unit.pilot.slot_runner import Runner
 
-#: Runs the code in the input of each job. ``served`` has the arguments of all jobs so far. It
-#: contains the source of ``serve``, because slot users may not be able to read this checkout.
+#: Runs the code in each job's input. ``served`` has the arguments of all jobs so far. The source of
+#: ``serve`` is part of it, because slot users may not be able to read this checkout.
 OBEYS = f"""{Path(warm.__file__).read_text()}
-import time, subprocess
-served = []
+import time, subprocess; served = []
 def work(seconds):
     end = time.monotonic() + seconds
     while time.monotonic() < end:

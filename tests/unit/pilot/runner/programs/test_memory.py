@@ -225,10 +225,8 @@ sys.stdin.read()
 
 @contextmanager
 def other_pilot(*arguments: str) -> Iterator[tuple["subprocess.Popen[str]", str, str]]:
-    """Start another pilot, and yield its process, its messages and the folder of its groups.
-
-    The argument is the number of its user, if it is another one.
-    """
+    """Start another pilot, as the user in ``arguments`` if there is one. Yield its process, its
+    messages and the folder of its groups."""
     command = [sys.executable, "-c", PILOT, str(uuid.uuid4()), *arguments]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
