@@ -77,7 +77,8 @@ async def test_faulty_worker_does_not_change_the_result(
     match way:
         case Way.SILENT:
             assert found.pilot.finished == 0
-            assert (AttemptOutcome.CANCELED, None) in ends, "a duplicate attempt was faster"
+            # A duplicate attempt was faster, or on a busy machine the worker was lost before.
+            assert {outcome for outcome, _ in ends} & {AttemptOutcome.CANCELED, AttemptOutcome.LOST}
         case Way.MISSING | Way.SIZE | Way.CHECKSUM:
             assert set(ends) == {(AttemptOutcome.FAILED, ErrorClass.STAGE_OUT_FAILED)}
         case Way.LATE:

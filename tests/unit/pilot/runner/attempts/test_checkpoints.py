@@ -1,6 +1,5 @@
 """Tests that a job that is killed resumes from its checkpoint, with each kind of isolation."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from sluice.contracts.jobs.needs import Warm
 from sluice.contracts.pilots.pilots import AttemptReport, PilotTask
 from tests.unit.pilot import slot_users
 from tests.unit.pilot.attempts import log_of, python, run
-from tests.unit.pilot.builders import input_file, job, task, tool
+from tests.unit.pilot.builders import TOOL_PYTHON, input_file, job, task, tool
 from tests.unit.pilot.inside_jobs import let_through, wait_for, waiting_at
 from tests.unit.pilot.isolation import WAYS, slot_behind
 from tests.unit.pilot.runner.attempts.test_warm_tools import OBEYS, text_of
@@ -109,7 +108,7 @@ def test_warm_worker_resumes_from_a_checkpoint(folder: Path, isolation: str) -> 
     runner = slot_behind(isolation, folder / "pilot")
     task_ = task(
         root,
-        tool([sys.executable, "-c", OBEYS], arguments=["$(inputs.f.path)"]),
+        tool([TOOL_PYTHON, "-c", OBEYS], arguments=["$(inputs.f.path)"]),
         warm=Warm(kind="a"),
         checkpoint=Checkpoint(files=["state/*"], every=3600),
     )

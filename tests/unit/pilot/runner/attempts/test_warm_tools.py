@@ -1,7 +1,6 @@
 """Tests of warm workers in a slot with each kind of isolation."""
 
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -237,7 +236,7 @@ def test_worker_that_hangs_is_ended_at_the_time_limit_of_the_job(jobs: Jobs) -> 
 
 def test_worker_that_does_not_read_its_request_is_ended(jobs: Jobs) -> None:
     executable = tool(
-        [sys.executable, "-c", "import time; time.sleep(99)"], arguments=["x" * 100_000] * 3
+        [TOOL_PYTHON, "-c", "import time; time.sleep(99)"], arguments=["x" * 100_000] * 3
     )
     asked = Resources(time_limit=0.5)
     of = task(jobs.root, executable, warm=Warm(kind="a"), resources=asked)
